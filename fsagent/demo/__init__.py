@@ -1,0 +1,1 @@
+"""The small conversation that `fsagent demo` imports and is asked about."""
