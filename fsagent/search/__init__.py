@@ -1,0 +1,1 @@
+"""Find things in a workspace: grep, ranked search, and the derived index under it."""

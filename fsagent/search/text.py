@@ -1,0 +1,120 @@
+"""Turn text into the terms that search compares: split, drop stop words, stem, fold accents.
+
+Words in a script that needs no splitting are lower-cased, mapped from irregular forms (English),
+stemmed with Snowball and stripped of accents. Chinese, Japanese and Korean runs become their
+single characters and pairs, so that a query of one or two characters finds its text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from fsagent.search.wordlists import IRREGULAR, STOP_WORDS
+
+CJK = (
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f"
+)
+_TOKEN = re.compile(rf"[{CJK}]+|(?:(?![{CJK}])[^\W_])+(?:['’](?:(?![{CJK}])[^\W_])+)*")
+_IS_CJK = re.compile(f"[{CJK}]")
+_POSSESSIVE = ("'s", "’s")
+
+STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "es": "spanish", "eu": "basque", "fi": "finnish", "fr": "french",
+    "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""Language codes with a Snowball stemmer."""
+
+
+def terms(text: str, language: str = "en") -> list[str]:
+    """Return the index terms of `text` in order, stop words removed, repetitions kept."""
+    stem = _stem(language)
+    return [term for token in tokens(text) for term in _token_terms(token, stem)]
+
+
+def tokens(text: str) -> Iterator[str]:
+    """Yield lower-cased words and whole CJK runs of `text`, possessive endings removed."""
+    for match in _TOKEN.finditer(
+        unicodedata.normalize("NFKC", text) if not text.isascii() else text
+    ):
+        word = match.group().lower()
+        yield word[:-2] if word.endswith(_POSSESSIVE) else word
+
+
+def is_stop_word(word: str, language: str = "en") -> bool:
+    """Say whether a lower-cased word carries nothing for ranking in `language`."""
+    return word.replace("’", "'") in STOP_WORDS.get(language, frozenset())
+
+
+def word_term(word: str, language: str = "en") -> str:
+    """Return the term of one lower-cased word, or "" for a stop word."""
+    return _stem(language)(word)
+
+
+def fold(text: str) -> str:
+    """Strip accents from Latin and Greek letters; other scripts keep their marks.
+
+    A mark there makes another letter (the Japanese voicing mark, the Cyrillic short i).
+    """
+    if text.isascii():
+        return text
+    out: list[str] = []
+    for ch in unicodedata.normalize("NFD", text):
+        if unicodedata.combining(ch) and out and _folds(out[-1]):
+            continue
+        out.append(ch)
+    return unicodedata.normalize("NFC", "".join(out).translate(_LIGATURES))
+
+
+_LIGATURES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"}
+)
+
+
+def _folds(base: str) -> bool:
+    return base < "\u0250" or "\u0370" <= base < "\u0400" or "\u1e00" <= base < "\u2000"
+
+
+def _token_terms(token: str, stem: Callable[[str], str]) -> list[str]:
+    if not token.isascii() and _IS_CJK.match(token):
+        return [*token, *(token[i : i + 2] for i in range(len(token) - 1))]
+    term = stem(token)
+    return [term] if term else []
+
+
+@cache
+def _stem(language: str) -> Callable[[str], str]:
+    """Return the word -> term function of a language, memorised for the words it has seen."""
+    stop = STOP_WORDS.get(language, frozenset())
+    irregular = IRREGULAR.get(language, {})
+    snowball = _snowball(language)
+    seen: dict[str, str] = {}
+
+    def stem(word: str) -> str:
+        term = seen.get(word)
+        if term is None:
+            plain = word.replace("’", "'")
+            term = "" if plain in stop else fold(snowball(irregular.get(plain, plain)))
+            if len(seen) > 200_000:  # bounds the memory of a long process on strange text
+                seen.clear()
+            seen[word] = term
+        return term
+
+    return stem
+
+
+def _snowball(language: str) -> Callable[[str], str]:
+    if language not in STEMMERS:
+        return str
+    import Stemmer
+
+    stem: Callable[[str], str] = Stemmer.Stemmer(STEMMERS[language]).stemWord
+    return stem
