@@ -17,7 +17,9 @@ def estimate_text(text: str) -> int:
 
 def estimate_message(message: Message) -> int:
     """Return the estimated tokens of one message with its tool calls and framing."""
-    calls = sum(estimate_text(call.name) + estimate_text(call.arguments) for call in message.tool_calls)
+    calls = sum(
+        estimate_text(call.name) + estimate_text(call.arguments) for call in message.tool_calls
+    )
     return MESSAGE_OVERHEAD_TOKENS + estimate_text(message.content) + calls
 
 
@@ -26,6 +28,7 @@ def estimate_request(messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
     import json
 
     schemas = sum(
-        estimate_text(spec.name + spec.description + json.dumps(dict(spec.parameters))) for spec in tools
+        estimate_text(spec.name + spec.description + json.dumps(dict(spec.parameters)))
+        for spec in tools
     )
     return sum(map(estimate_message, messages)) + schemas

@@ -1,0 +1,191 @@
+"""Settings: defaults, the user's file, the workspace's file, the environment, flags; the later wins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from fsagent.errors import ConfigError
+
+SETTINGS_NAME = "fsagent.yaml"
+SECRET_KEYS = frozenset({"api_key"})
+_ENVIRONMENT = {"api_key": "OPENAI_API_KEY", "base_url": "OPENAI_BASE_URL"}
+_CHOICES = {"profile": ("filesystem", "memgpt"), "tool_mode": ("auto", "native", "json")}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its default. Times in seconds, sizes in tokens unless the name says."""
+
+    model: str = "offline"
+    base_url: str | None = None
+    api_key: str | None = None
+    profile: str = "filesystem"
+    tool_mode: str = "auto"
+    heartbeat_model: str | None = None
+    sleep_model: str | None = None
+    judge_model: str | None = None
+    temperature: float | None = None
+    max_steps: int = 12
+    max_tokens: int | None = None
+    max_turn_tokens: int | None = None
+    max_day_tokens: int | None = None
+    max_turn_usd: float | None = None
+    max_day_usd: float | None = None
+    max_heartbeats: int = 3
+    context_tokens: int = 32_768
+    core_tokens: int = 2_000
+    timeout_s: float = 120.0
+    idle_timeout_s: float = 60.0
+    max_retries: int = 4
+    timezone: str | None = None
+    day_start: int = 0
+    language: str = "en"
+    user_name: str = "user"
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    unknown: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def with_values(self, origin: str, **values: Any) -> Settings:
+        """Return a copy with some values set, checked, and their origin noted."""
+        return _merge(self, values, origin)
+
+
+def setting_names() -> list[str]:
+    """Return the names of all settings, in their order."""
+    return [item.name for item in fields(Settings) if item.name not in ("origins", "unknown")]
+
+
+def load_settings(
+    root: Path | None, env: Mapping[str, str], flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """Return the settings in force for a workspace (None: outside of one).
+
+    Raises `ConfigError` for a file that is not a YAML mapping and for a value of the wrong type,
+    with the file and what is allowed. Unknown keys are kept and named in `unknown`.
+    """
+    settings = Settings()
+    user_file = user_settings_path(env)
+    if user_file is not None and user_file.is_file():
+        settings = _merge(settings, _read_yaml(user_file), str(user_file))
+    if root is not None and (root / SETTINGS_NAME).is_file():
+        values = _read_yaml(root / SETTINGS_NAME)
+        for key in SECRET_KEYS & values.keys():
+            raise ConfigError(
+                f"{SETTINGS_NAME} holds {key}; this file is versioned. "
+                f"Set {_ENVIRONMENT[key]} in the environment, or put it into {user_file}"
+            )
+        settings = _merge(settings, values, SETTINGS_NAME)
+    for name, key in _environment_values(env):
+        settings = _merge(settings, {name: env[key]}, f"environment {key}")
+    given = {key: value for key, value in (flags or {}).items() if value is not None}
+    return _merge(settings, given, "flag")
+
+
+def user_settings_path(env: Mapping[str, str]) -> Path | None:
+    """Return the user's settings file in the platform's config folder, None where home is unknown."""
+    if env.get("FSAGENT_CONFIG"):
+        return Path(env["FSAGENT_CONFIG"])
+    if sys.platform == "win32":
+        base: str | None = env.get("APPDATA")
+    elif env.get("XDG_CONFIG_HOME"):
+        base = env.get("XDG_CONFIG_HOME")
+    else:
+        home = env.get("HOME")
+        inner = "Library/Application Support" if sys.platform == "darwin" else ".config"
+        base = str(Path(home) / inner) if home else None
+    return Path(base) / "fsagent" / "config.yaml" if base else None
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process's environment: the one place that reads it."""
+    return os.environ
+
+
+def masked(name: str, value: object) -> str:
+    """Return a setting's value for showing, secrets masked."""
+    if value is None:
+        return ""
+    return (
+        f"{str(value)[:3]}...({len(str(value))} characters)" if name in SECRET_KEYS else str(value)
+    )
+
+
+def _environment_values(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name in setting_names():
+        for key in (_ENVIRONMENT.get(name), f"FSAGENT_{name.upper()}"):
+            if key and env.get(key):
+                yield name, key
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as err:
+        raise ConfigError(f"{path} is not valid YAML: {err}") from err
+    except OSError as err:
+        raise ConfigError(f"{path} cannot be read: {err.strerror}") from err
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(
+            f"{path} is not a mapping of settings; write lines such as model: offline"
+        )
+    return {str(key): value for key, value in values.items()}
+
+
+def _merge(settings: Settings, values: Mapping[str, Any], origin: str) -> Settings:
+    import dataclasses
+
+    known: dict[str, Any] = {}
+    origins, unknown = dict(settings.origins), dict(settings.unknown)
+    hints = get_type_hints(Settings)
+    names = set(setting_names())
+    for key, value in values.items():
+        if key not in names:
+            unknown[key] = origin
+        elif value is not None:
+            known[key] = _coerce(key, value, hints[key], origin)
+            origins[key] = origin
+    return dataclasses.replace(settings, **known, origins=origins, unknown=unknown)
+
+
+def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
+    wanted = next((kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)), str)
+    try:
+        if isinstance(value, bool) or (wanted is str and not isinstance(value, (str, int, float))):
+            raise ValueError
+        result = wanted(value)
+    except (TypeError, ValueError) as err:
+        kind = {int: "a whole number", float: "a number"}.get(wanted, "text")
+        raise ConfigError(f"{key} is {value!r} ({origin}); write {kind}") from err
+    if key in _CHOICES and result not in _CHOICES[key]:
+        raise ConfigError(
+            f"{key} is {result!r} ({origin}); write one of: {', '.join(_CHOICES[key])}"
+        )
+    if key == "base_url" and "://" not in result:
+        raise ConfigError(
+            f"base_url {result!r} ({origin}) has no scheme; write http://... or https://..."
+        )
+    if key == "timezone":
+        zone(result)
+    return result
+
+
+def zone(name: str | None) -> Any:
+    """Return the time zone of that name, None for the system's. Raises `ConfigError` if unknown."""
+    if name is None:
+        return None
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as err:
+        raise ConfigError(
+            f"timezone {name!r} is unknown; write a name such as Europe/Berlin"
+        ) from err

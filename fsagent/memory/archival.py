@@ -1,0 +1,110 @@
+"""Archival memory: notes the agent writes and documents people put there, found by search."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fsagent.errors import CorruptFile, PathRejected, ToolError, WorkspaceError
+from fsagent.types import Clock
+from fsagent.workspace import frontmatter
+from fsagent.workspace.tree import Tree, sha256
+from fsagent.workspace.view import TEXT_SUFFIXES, decode_text, is_binary
+
+FOLDER = "archival"
+NOTES = "archival/notes"
+MAX_SLUG_BYTES = 80
+_NAME_JUNK = re.compile(r"[^\w.\- ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivalEntry:
+    """A note or document: its path, title, tags and size in bytes."""
+
+    path: str
+    title: str
+    tags: tuple[str, ...]
+    size: int
+
+
+class Archival:
+    """The archival folder: insert a note, import a document, list what there is."""
+
+    def __init__(self, tree: Tree, clock: Clock) -> None:
+        self._tree, self._clock = tree, clock
+
+    def insert(self, title: str, content: str, tags: Sequence[str] = ()) -> str:
+        """Write a note with front matter and return its path; an existing note is never overwritten."""
+        if not title.strip() or not content.strip():
+            raise ToolError("a note needs a title and a content; give both")
+        meta = {
+            "title": title.strip(),
+            "created": self._clock().isoformat(timespec="seconds"),
+            "source": "agent",
+        }
+        if tags:
+            meta["tags"] = [str(tag) for tag in tags]  # type: ignore[assignment]
+        text = frontmatter.dump(meta, content.rstrip() + "\n")
+        return self._create(f"{NOTES}/{slug(title)}", ".md", text.encode("utf-8", "replace"))
+
+    def import_document(self, name: str, data: bytes) -> str:
+        """Put a text document into archival and return its path.
+
+        The same bytes under the same name are there already and stay; other bytes under that name
+        get the next free number. Raises `WorkspaceError` for a file that is not text.
+        """
+        stem, dot, suffix = name.rpartition(".")
+        if not dot or f".{suffix.lower()}" not in TEXT_SUFFIXES:
+            raise WorkspaceError(
+                f"{name} is not a text or Markdown document (endings: {', '.join(TEXT_SUFFIXES)})"
+            )
+        if is_binary(data):
+            raise WorkspaceError(f"{name} holds binary bytes; convert it to text first")
+        return self._create(f"{FOLDER}/{slug(stem)}", f".{suffix.lower()}", data)
+
+    def entries(self) -> Iterator[ArchivalEntry]:
+        """Yield every note and document, in the order of their paths; a broken head gives no tags."""
+        if not self._tree.is_dir(FOLDER):
+            return
+        for entry in self._tree.walk(FOLDER):
+            title, tags = self._head(entry.path)
+            yield ArchivalEntry(entry.path, title, tags, entry.size)
+
+    def _head(self, path: str) -> tuple[str, tuple[str, ...]]:
+        fallback = path.rpartition("/")[2].rpartition(".")[0]
+        if not path.endswith(".md"):
+            return fallback, ()
+        try:
+            meta = frontmatter.parse(path, decode_text(self._tree.read_bytes(path))).meta
+        except CorruptFile:
+            return fallback, ()
+        tags = meta.get("tags") or ()
+        return str(meta.get("title") or fallback), tuple(map(str, tags)) if isinstance(
+            tags, list
+        ) else (str(tags),)
+
+    def _create(self, stem: str, suffix: str, data: bytes) -> str:
+        for number in range(1, 10_000):
+            path = f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}"
+            try:
+                self._tree.create(path, data)
+            except PathRejected as err:
+                if err.code != "COL":
+                    raise
+                if self._tree.digest(path) == sha256(data):
+                    return path
+                continue
+            return path
+        raise WorkspaceError(f"{stem}{suffix}: too many documents of this name")
+
+
+def slug(title: str) -> str:
+    """Return a file name made of a title: letters of any language, digits, hyphens."""
+    text = unicodedata.normalize("NFC", title.strip())
+    text = _NAME_JUNK.sub(" ", text)
+    text = re.sub(r"\s+", "-", text.strip()).lower().strip("-._ ")
+    while len(text.encode()) > MAX_SLUG_BYTES:
+        text = text[:-1]
+    return text.rstrip("-._ ") or "note"

@@ -1,0 +1,174 @@
+"""Core memory: blocks, Markdown files that stand in the context at every step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fsagent.config import Settings
+from fsagent.errors import BlockLimitExceeded, CorruptFile, PathRejected, ToolError
+from fsagent.tokens import estimate_text
+from fsagent.workspace import frontmatter
+from fsagent.workspace.tree import Tree, sha256
+
+FOLDER = "core"
+DEFAULT_LIMIT = 5000
+_LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A core block. `value` is its text without front matter, `limit` in characters."""
+
+    label: str
+    description: str
+    value: str
+    limit: int
+    read_only: bool
+    path: str
+
+    @property
+    def size(self) -> int:
+        """The value's characters."""
+        return len(self.value)
+
+
+class Core:
+    """The blocks of a workspace: read, append, replace; every edit durable and compare-and-swap."""
+
+    def __init__(self, tree: Tree, settings: Settings) -> None:
+        self._tree, self._settings = tree, settings
+
+    def blocks(self) -> list[Block]:
+        """Return all blocks by label. Raises `CorruptFile` with the line for a broken front matter."""
+        if not self._tree.is_dir(FOLDER):
+            return []
+        paths = [entry.path for entry in self._tree.list(FOLDER) if entry.path.endswith(".md")]
+        return [self._parse(path, self._tree.read_bytes(path))[0] for path in paths]
+
+    def block(self, label: str) -> Block:
+        """Return one block. Raises `ToolError` naming the blocks there are."""
+        return self._load(label)[0]
+
+    def append(self, label: str, content: str) -> Block:
+        """Add a line to a block's end."""
+        block, document, digest = self._load(label)
+        value = f"{block.value}\n{content.strip()}" if block.value else content.strip()
+        return self._write(block, document, digest, value)
+
+    def replace(self, label: str, old: str, new: str) -> Block:
+        """Replace the one place where `old` stands in a block; an empty `new` deletes it."""
+        block, document, digest = self._load(label)
+        _check_once(block, old)
+        start, end = _whole_line(block.value, old) if new == "" else _span(block.value, old)
+        return self._write(
+            block, document, digest, (block.value[:start] + new + block.value[end:]).strip("\n")
+        )
+
+    def _load(self, label: str) -> tuple[Block, frontmatter.Document, str]:
+        if not _LABEL.fullmatch(label):
+            raise ToolError(f"{label!r} is not a block's label; {self._labels()}")
+        path = f"{FOLDER}/{label}.md"
+        try:
+            data = self._tree.read_bytes(path)
+        except PathRejected as err:
+            if err.code == "MISSING":
+                raise ToolError(f"There is no block {label!r}; {self._labels()}") from err
+            raise
+        block, document = self._parse(path, data)
+        return block, document, sha256(data)
+
+    def _labels(self) -> str:
+        return "blocks are: " + (", ".join(block.label for block in self.blocks()) or "none")
+
+    def _parse(self, path: str, data: bytes) -> tuple[Block, frontmatter.Document]:
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as err:
+            line = data[: err.start].count(b"\n") + 1
+            raise CorruptFile(path, "is not UTF-8 text; save it as UTF-8", line=line) from err
+        document = frontmatter.parse(path, text)
+        return _block(path, document), document
+
+    def _write(
+        self, block: Block, document: frontmatter.Document, digest: str, value: str
+    ) -> Block:
+        if block.read_only:
+            raise ToolError(f"Not written: block {block.label!r} is read-only; a person edits it.")
+        if len(value) > block.limit:
+            raise BlockLimitExceeded(
+                label=block.label, size=len(value), limit=block.limit, value=block.value
+            )
+        self._check_total(block, value)
+        text = document.with_body(value + "\n" if value else "")
+        self._tree.replace(block.path, text.encode("utf-8", "replace"), expect=digest)
+        return self._load(block.label)[0]
+
+    def _check_total(self, block: Block, value: str) -> None:
+        total = sum(
+            estimate_text(other.value) for other in self.blocks() if other.label != block.label
+        )
+        tokens, limit = total + estimate_text(value), self._settings.core_tokens
+        if tokens > limit and len(value) > block.size:
+            raise ToolError(
+                f"Not written: all blocks together would hold about {tokens} tokens, the limit is {limit}. "
+                "Shorten a block first, or put the text into archival with archival_memory_insert. "
+                f"Block {block.label!r} now:\n{block.value}"
+            )
+
+
+def _block(path: str, document: frontmatter.Document) -> Block:
+    return Block(
+        label=path.removeprefix(f"{FOLDER}/").removesuffix(".md"),
+        description=str(document.meta.get("description") or ""),
+        value=document.body.replace("\r\n", "\n").strip("\n"),
+        limit=_whole_number(path, document.meta, "limit", DEFAULT_LIMIT),
+        read_only=_flag(path, document.meta, "read_only"),
+        path=path,
+    )
+
+
+def _whole_number(path: str, meta: Mapping[str, Any], key: str, default: int) -> int:
+    value = meta.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise CorruptFile(path, f"{key} is {value!r}; write a whole number of characters")
+    return value
+
+
+def _flag(path: str, meta: Mapping[str, Any], key: str) -> bool:
+    value = meta.get(key, False)
+    if not isinstance(value, bool):
+        raise CorruptFile(path, f"{key} is {value!r}; write true or false")
+    return value
+
+
+def _span(text: str, old: str) -> tuple[int, int]:
+    start = text.index(old)
+    return start, start + len(old)
+
+
+def _whole_line(text: str, old: str) -> tuple[int, int]:
+    """Return the span of `old`, with its line break where it fills whole lines."""
+    start, end = _span(text, old)
+    if (start == 0 or text[start - 1] == "\n") and text[end : end + 1] == "\n":
+        end += 1
+    return start, end
+
+
+def _check_once(block: Block, old: str) -> None:
+    if not old:
+        raise ToolError("old is empty; give the exact text to replace")
+    count = block.value.count(old)
+    if count == 0:
+        raise ToolError(
+            f"Not written: {old!r} does not stand in block {block.label!r}, which reads:\n{block.value}"
+        )
+    if count > 1:
+        lines = [number for number, line in enumerate(block.value.split("\n"), 1) if old in line]
+        where = f" on lines {', '.join(map(str, lines))}" if lines else ""
+        raise ToolError(
+            f"Not written: {old!r} stands {count} times in block {block.label!r}{where}; "
+            "give more of the text around the one you mean."
+        )

@@ -1,0 +1,72 @@
+"""The workspace: a folder that is the memory, with its three tiers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+
+from fsagent.config import Settings, environment, load_settings
+from fsagent.memory.archival import Archival
+from fsagent.memory.core import Core
+from fsagent.memory.recall import Recall
+from fsagent.types import Clock
+from fsagent.workspace.locate import check_workspace
+from fsagent.workspace.template import lay_template
+from fsagent.workspace.tree import Tree
+
+
+class Workspace:
+    """A workspace that is open: `tree` opens its files, `core`, `recall` and `archival` are its tiers.
+
+    Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, root: Path, *, settings: Settings, clock: Clock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.tree = Tree(root)
+        self.root = self.tree.root
+        self.core = Core(self.tree, settings)
+        self.recall = Recall(self.tree, settings, clock)
+        self.archival = Archival(self.tree, clock)
+
+    @classmethod
+    def open(
+        cls, path: Path | str, *, settings: Settings | None = None, clock: Clock | None = None
+    ) -> Workspace:
+        """Open the workspace at `path`. Raises `WorkspaceError` where it is none, `ConfigError` for bad settings."""
+        root = check_workspace(Path(path))
+        return cls(
+            root,
+            settings=settings or load_settings(root, environment()),
+            clock=clock or system_clock,
+        )
+
+    @classmethod
+    def init(
+        cls, path: Path | str, *, settings: Settings | None = None, clock: Clock | None = None
+    ) -> Workspace:
+        """Lay a new workspace at `path` from the template and open it; what is there stays as it is."""
+        lay_template(Path(path))
+        return cls.open(path, settings=settings, clock=clock)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self.tree.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def system_clock() -> datetime:
+    """Return the system's time with its offset."""
+    return datetime.now().astimezone()
