@@ -1,0 +1,1 @@
+"""Talking to models: chat-completions endpoints, the offline model, scripts for tests."""
