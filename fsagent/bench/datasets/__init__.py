@@ -1,0 +1,1 @@
+"""Benchmark data, each format read into the same samples and questions."""
