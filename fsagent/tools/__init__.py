@@ -1,0 +1,1 @@
+"""What the model may call: the registry, the file tools, the memory tools."""

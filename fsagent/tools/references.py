@@ -1,0 +1,25 @@
+"""Read the ways a line of memory is named: a path, `path:line`, a day, `2026-11-29:14`."""
+
+from __future__ import annotations
+
+import re
+
+_DAY = re.compile(r"(\d{4})-\d\d-\d\d(?:\.jsonl)?")
+_LINE = re.compile(r"^(?P<name>.+?):(?P<line>\d+)(?:-\d+)?:?$")
+
+
+def split_reference(text: str) -> tuple[str, int | None]:
+    """Return the path and the line of a reference; a day names its recall file.
+
+    No legal path holds a colon, so `path:14` is never ambiguous.
+    """
+    text = text.strip()
+    match = _LINE.match(text)
+    name, line = (match["name"], int(match["line"])) if match else (text, None)
+    return day_path(name) or name, line
+
+
+def day_path(name: str) -> str | None:
+    """Return the recall file of a day such as `2026-11-29`, None where `name` is not a day."""
+    match = _DAY.fullmatch(name)
+    return f"recall/{match[1]}/{name.removesuffix('.jsonl')}.jsonl" if match else None
