@@ -105,7 +105,11 @@ class ModelError(FsagentError):
 
 
 class ContextOverflow(ModelError):
-    """The messages do not fit the model's context window."""
+    """The messages do not fit the model's context window. `limit_tokens` is its size, if the server said."""
+
+    def __init__(self, message: str, *, limit_tokens: int | None = None) -> None:
+        self.limit_tokens = limit_tokens
+        super().__init__(message)
 
 
 class ModelUnavailable(ModelError):
