@@ -1,0 +1,184 @@
+"""Drive a model without tool calls: tools in the prompt, one JSON object as the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fsagent.models.tool_text import find_calls
+from fsagent.types import Completion, Message, ToolSpec
+
+_HOW = """
+# How to reply
+Reply with one JSON object and nothing else. To call a tool:
+{"tool": "NAME", "arguments": {...}}
+You then get its result and may call another. When you know enough, answer the user:
+{"reply": "your answer"}
+Tools (a parameter with ? may be left out):"""
+
+_CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
+
+
+def json_messages(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[Message]:
+    """Return the conversation in plain roles, with the tools described in the system prompt.
+
+    Neighbours of one role become one message, since chat templates insist on alternation.
+    """
+    names = {call.id: call.name for message in messages for call in message.tool_calls}
+    plain = [_plain(message, names, speaks_json=bool(tools)) for message in messages]
+    if not tools:
+        return _alternating(plain)
+    instructions = "\n".join([_HOW, *map(describe, tools)])
+    if plain and plain[0].role == "system":
+        plain[0] = replace(plain[0], content=f"{plain[0].content}\n{instructions}")
+    else:
+        plain.insert(0, Message("system", instructions.lstrip()))
+    return _alternating(plain)
+
+
+def describe(tool: ToolSpec) -> str:
+    """Return a tool as one line of signature and text, parameters below: short for small windows."""
+    properties = tool.parameters.get("properties", {})
+    required = tool.parameters.get("required", ())
+    signature = ", ".join(
+        f"{name}{'' if name in required else '?'}: {_type(schema)}"
+        for name, schema in properties.items()
+    )
+    lines = [f"- {tool.name}({signature}): {_first_sentence(tool.description)}"]
+    lines += [
+        f"    {name}: {' '.join(str(schema['description']).split())}"
+        for name, schema in properties.items()
+        if isinstance(schema, Mapping) and schema.get("description")
+    ]
+    return "\n".join(lines)
+
+
+def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    """Return the JSON schema of a reply: a call of one of the tools, or the final text."""
+    calls = [
+        _object({"tool": {"const": tool.name}, "arguments": dict(tool.parameters)})
+        for tool in tools
+    ]
+    return {"anyOf": [*calls, _object({"reply": {"type": "string"}})]}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def response_format(kind: str, tools: Sequence[ToolSpec]) -> dict[str, Any] | None:
+    """Return the `response_format` of a request, from the strictest kind to none."""
+    if kind == "json_schema":
+        schema = {"name": "reply", "schema": reply_schema(tools)}
+        return {"type": "json_schema", "json_schema": schema}
+    return {"type": "json_object"} if kind == "json_object" else None
+
+
+def read_json_reply(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
+    """Return the completion with its tool calls or its reply taken out of the JSON text.
+
+    Text that is no JSON at all is the reply itself. A reply cut by its length calls nothing.
+    """
+    text = completion.message.content.strip()
+    said = _reply_of(text)
+    if completion.finish_reason in ("length", "content_filter"):
+        # Half a JSON object is nothing to show: keep what there is of the reply's text.
+        return _with_text(completion, said if said is not None else _half_reply(text))
+    named = _CALLED.match(text)  # a call of a tool that does not exist is still a call
+    found = find_calls(text, [*(tool.name for tool in tools), *(named.groups() if named else ())])
+    if found.calls:
+        message = replace(completion.message, content=found.text, tool_calls=found.calls)
+        return replace(completion, message=message, finish_reason="tool_calls")
+    return _with_text(completion, text if said is None else said)
+
+
+def _with_text(completion: Completion, text: str) -> Completion:
+    return replace(completion, message=replace(completion.message, content=text.strip()))
+
+
+def _reply_of(text: str) -> str | None:
+    """Return the text of `{"reply": ...}`, fenced or bare, or None where it is not that."""
+    bare = re.sub(r"\A```\w*\s*|\s*```\Z", "", text)
+    try:
+        value = json.loads(bare, strict=False)
+    except ValueError:
+        return None
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Mapping):
+        return None
+    if value.get("tool") == "reply" and isinstance(value.get("arguments"), Mapping):
+        value = value["arguments"]
+    for key in ("reply", "answer", "response", "message", "content", "text"):
+        if isinstance(value.get(key), str):
+            return str(value[key])
+    return None
+
+
+def _half_reply(text: str) -> str:
+    found = re.match(r'\s*\{\s*"reply"\s*:\s*"', text)
+    if not found:
+        return "" if text[:1] == "{" else text
+    half = text[found.end() :]
+    half = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", half)
+    try:
+        return str(json.loads(f'"{half}"', strict=False))
+    except ValueError:
+        return half
+
+
+def _plain(message: Message, names: Mapping[str, str], *, speaks_json: bool) -> Message:
+    if message.role == "tool":
+        name = message.name or names.get(message.tool_call_id or "", "the tool")
+        return Message("user", f"Result of {name}:\n{message.content}")
+    if message.role == "assistant":
+        return Message("assistant", _spoken(message, speaks_json=speaks_json))
+    return Message(message.role, message.content)
+
+
+def _spoken(message: Message, *, speaks_json: bool) -> str:
+    """Return what the assistant would have written in this mode, so that it sees its own format."""
+    if not message.tool_calls:
+        text = message.content
+        return json.dumps({"reply": text}, ensure_ascii=False) if speaks_json else text
+    return "\n".join(
+        f'{{"tool": {json.dumps(call.name)}, "arguments": {call.arguments or "{}"}}}'
+        for call in message.tool_calls
+    )
+
+
+def _alternating(messages: Sequence[Message]) -> list[Message]:
+    """Join neighbours of one role; system messages after the first become the user's side."""
+    joined: list[Message] = []
+    for place, message in enumerate(messages):
+        role = "user" if message.role == "system" and place else message.role
+        if joined and joined[-1].role == role:
+            joined[-1] = replace(joined[-1], content=f"{joined[-1].content}\n\n{message.content}")
+        else:
+            joined.append(Message(role, message.content))
+    return joined
+
+
+def _type(schema: object) -> str:
+    if not isinstance(schema, Mapping):
+        return "any"
+    if "enum" in schema:
+        return "|".join(map(str, schema["enum"]))
+    if "anyOf" in schema:
+        return "|".join(_type(one) for one in schema["anyOf"] if one != {"type": "null"})
+    if schema.get("type") == "array":
+        return f"[{_type(schema.get('items'))}]"
+    return str(schema.get("type", "any"))
+
+
+def _first_sentence(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 200 else f"{flat[:200].rsplit('. ', 1)[0]}."

@@ -1,0 +1,342 @@
+"""Chat completions at any OpenAI-compatible endpoint, through the `openai` package."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import random
+import socket
+import ssl
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import urlsplit
+
+from fsagent.errors import ModelError
+from fsagent.models import faults, json_mode, tool_text
+from fsagent.models.addresses import OPENAI_URL, addresses, is_loopback
+from fsagent.models.assembly import Reply
+from fsagent.models.chunks import DONE, read_chunks
+from fsagent.models.faults import Fault, Problem
+from fsagent.models.quirks import Quirks, QuirkStore
+from fsagent.models.retry import MAX_REFUSED_RETRIES, MAX_RETRIES, retry_after_s, wait_s
+from fsagent.models.thinking import opens_in_prompt, strip_thinking
+from fsagent.models.visible import VisibleText
+from fsagent.models.wire import wire_messages, wire_tools
+from fsagent.types import Completion, Message, ToolSpec
+
+if TYPE_CHECKING:
+    import openai
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_S = 10.0
+MAX_REPAIRS = 12
+
+
+class OpenAIChat:
+    """A model behind a chat-completions endpoint.
+
+    `timeout_s` bounds the wait for the first event, `idle_timeout_s` the silence between events;
+    `max_retries` counts only failures that a retry can mend. What the endpoint refuses is left out
+    or renamed, and kept in `quirks`. `extra` goes into the request's body as it is. Every failure
+    of the model's side is a `ModelError` that says what to do.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        timeout_s: float = 120.0,
+        idle_timeout_s: float = 60.0,
+        max_retries: int = MAX_RETRIES,
+        tool_mode: Literal["auto", "native", "json"] = "auto",
+        stream: bool = True,
+        quirks: QuirkStore | Path | None = None,
+        extra: Mapping[str, Any] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        dice: random.Random | None = None,
+    ) -> None:
+        self._model, self.base_url, self._api_key = model, base_url or OPENAI_URL, api_key
+        self._timeout_s, self._idle_timeout_s = timeout_s, idle_timeout_s
+        self._max_retries, self._tool_mode, self._stream = max_retries, tool_mode, stream
+        self._store = quirks if isinstance(quirks, QuirkStore) else QuirkStore(quirks)
+        optional = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
+        self._parameters: dict[str, Any] = {
+            key: value for key, value in optional.items() if value is not None
+        }
+        self._parameters |= dict(extra or {})
+        self._sleep, self._dice = sleep, dice or random.Random()
+        self._clients: dict[str, openai.OpenAI] = {}
+
+    @property
+    def name(self) -> str:
+        return self._model
+
+    @property
+    def quirks(self) -> Quirks:
+        """What is known of this endpoint and model."""
+        return self._store.get(self.base_url, self._model)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        *,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """Ask the endpoint, with bounded retries; see `Model`."""
+        known = quirks = self.quirks
+        visible = VisibleText(on_text, calls=bool(tools), headless=known.headless_thinking)
+        failed = repairs = 0
+        while True:
+            try:
+                completion, quirks = self._attempt(messages, tools, quirks, visible)
+                break
+            except Fault as fault:
+                log.debug("%s at %s: %s", self._model, self.base_url, fault)
+                repaired = self._repair(quirks, fault) if repairs < MAX_REPAIRS else None
+                if repaired is not None:
+                    quirks, repairs = repaired, repairs + 1
+                    continue
+                if not self._comes_again(fault, failed):
+                    raise self._error(fault, failed) from fault
+                self._sleep(wait_s(failed, fault.problem.retry_after_s, dice=self._dice))
+                failed += 1
+        if quirks != known:
+            self._store.learn(self.base_url, self._model, quirks)
+        return completion
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server lists."""
+        address = self.quirks.address or addresses(self.base_url)[0]
+        client = self._client(address).with_options(timeout=CONNECT_TIMEOUT_S)
+        with self._faults(()):
+            return sorted(one.id for one in client.models.list())
+
+    def _attempt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        quirks: Quirks,
+        visible: VisibleText,
+    ) -> tuple[Completion, Quirks]:
+        """Return one reply and what it taught, or raise a `Fault`."""
+        in_json = self._in_json(quirks)
+        body = self._body(messages, tools, quirks)
+        reply = Reply()
+        grow = None if in_json and tools else visible.grow
+        try:
+            self._receive(reply, quirks.address or addresses(self.base_url)[0], body, grow)
+        except Fault as fault:
+            # The server had said that the reply is whole: only its trailer is lost.
+            if reply.finish is None or fault.kind != "broken":
+                raise
+        completion = self._completion(reply, tools, in_json=in_json)
+        visible.finish(completion.message.content)
+        return completion, self._taught(quirks, reply, completion, tools)
+
+    def _in_json(self, quirks: Quirks) -> bool:
+        return self._tool_mode == "json" or (self._tool_mode == "auto" and quirks.tools == "json")
+
+    def _body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], quirks: Quirks
+    ) -> dict[str, Any]:
+        optional = dict(self._parameters)
+        if self._stream and quirks.stream:
+            optional |= {"stream": True, "stream_options": {"include_usage": True}}
+        if not self._in_json(quirks):
+            sent = wire_messages(messages)
+            if tools:
+                optional["tools"] = wire_tools(tools)
+        else:
+            sent = wire_messages(json_mode.json_messages(messages, tools))
+            shape = json_mode.response_format(quirks.response_format, tools) if tools else None
+            if shape:
+                optional["response_format"] = shape
+        return {"model": self._model, "messages": sent, **quirks.apply(optional)}
+
+    def _receive(
+        self,
+        reply: Reply,
+        address: str,
+        body: Mapping[str, Any],
+        grow: Callable[[str], None] | None,
+    ) -> None:
+        """Fill `reply` from the endpoint; returns only when the server says that it is whole."""
+        sent = body.keys() - {"model", "messages"}
+        with contextlib.closing(self._chunks(address, body)) as chunks:
+            for chunk in chunks:
+                if chunk is DONE:
+                    reply.finish = reply.finish or "unknown"
+                    break
+                if faults.is_error(chunk):
+                    raise faults.classify(faults.read_problem(chunk), sent=sent)
+                reply.add(chunk)
+                if grow is not None:
+                    grow(reply.text)
+        if not reply.choices:
+            raise Fault("broken", Problem("the reply holds no choices"), malformed=True)
+        if reply.finish is None:
+            raise Fault("broken", Problem("the stream ended before the reply was whole"))
+
+    def _chunks(
+        self, address: str, body: Mapping[str, Any]
+    ) -> Generator[Mapping[str, Any], None, None]:
+        """Yield the chunks of one request, `DONE` after the last one."""
+        rest = {
+            key: value for key, value in body.items() if key not in ("model", "messages", "stream")
+        }
+        create = cast(Any, self._client(address).chat.completions.with_streaming_response.create)
+        with (
+            self._faults(body.keys() - {"model", "messages"}),
+            create(
+                model=body["model"],
+                messages=body["messages"],
+                stream=bool(body.get("stream")),
+                extra_body=rest,
+            ) as response,
+        ):
+            yield from read_chunks(
+                response,
+                first_s=self._timeout_s,
+                idle_s=self._idle_timeout_s,
+                broken=_transport_errors(),
+            )
+
+    def _completion(self, reply: Reply, tools: Sequence[ToolSpec], *, in_json: bool) -> Completion:
+        text, calls = strip_thinking(reply.text), reply.tool_calls()
+        finish = reply.finish or "unknown"
+        if calls:
+            finish = "tool_calls"
+        elif finish == "tool_calls":
+            finish = "stop"
+        completion = Completion(
+            Message("assistant", text, calls), finish, reply.usage, reply.model or self._model
+        )
+        if calls or not tools:
+            return completion
+        if in_json:
+            return json_mode.read_json_reply(completion, tools)
+        return tool_text.read_text_calls(completion, tools)
+
+    def _taught(
+        self, quirks: Quirks, reply: Reply, completion: Completion, tools: Sequence[ToolSpec]
+    ) -> Quirks:
+        if opens_in_prompt(reply.text):
+            quirks = replace(quirks, headless_thinking=True)
+        if (
+            tools
+            and quirks.tools is None
+            and self._tool_mode == "auto"
+            and completion.message.tool_calls
+        ):
+            quirks = replace(quirks, tools="native" if reply.tool_calls() else "json")
+        return quirks
+
+    def _repair(self, quirks: Quirks, fault: Fault) -> Quirks | None:
+        if fault.kind == "path":
+            return self._elsewhere(quirks)
+        if fault.kind == "tools" and self._tool_mode == "native":
+            return None
+        if fault.kind == "overflow" and fault.problem.limit_tokens:
+            learned = replace(quirks, context_tokens=fault.problem.limit_tokens)
+            self._store.learn(self.base_url, self._model, learned)
+            return None
+        return quirks.after(fault)
+
+    def _elsewhere(self, quirks: Quirks) -> Quirks | None:
+        """Return the quirks with the next address of the base URL, None after the last one."""
+        known = addresses(self.base_url)
+        place = known.index(quirks.address) if quirks.address in known else 0
+        return replace(quirks, address=known[place + 1]) if place + 1 < len(known) else None
+
+    def _comes_again(self, fault: Fault, failed: int) -> bool:
+        if fault.kind not in faults.RETRIED:
+            return False
+        most = (
+            min(self._max_retries, MAX_REFUSED_RETRIES)
+            if fault.kind == "refused"
+            else self._max_retries
+        )
+        return failed < most
+
+    def _error(self, fault: Fault, failed: int) -> ModelError:
+        offered: list[str] = []
+        if fault.kind == "model":
+            with contextlib.suppress(Fault):
+                offered = self.models()
+        error = faults.as_model_error(
+            fault, model=self._model, base_url=self.base_url, retries=failed, offered=offered
+        )
+        if self._api_key:
+            error.args = tuple(str(part).replace(self._api_key, "***") for part in error.args)
+        return error
+
+    @contextlib.contextmanager
+    def _faults(self, sent: Any) -> Iterator[None]:
+        """Turn what the openai package and its HTTP library raise into faults."""
+        import openai
+
+        try:
+            yield
+        except openai.APIStatusError as err:
+            problem = faults.read_problem(err.response.text, status=err.status_code)
+            pause = retry_after_s(err.response.headers, datetime.now(UTC))
+            raise faults.classify(replace(problem, retry_after_s=pause), sent=sent) from err
+        except openai.APITimeoutError as err:
+            raise Fault("broken", Problem(f"no answer within {self._timeout_s:g} s")) from err
+        except openai.APIConnectionError as err:
+            raise _connection_fault(err) from err
+        except openai.OpenAIError as err:
+            raise Fault("final", Problem(str(err))) from err
+        except _transport_errors() as err:
+            raise Fault("broken", Problem(f"the connection broke ({type(err).__name__})")) from err
+
+    def _client(self, address: str) -> openai.OpenAI:
+        if address not in self._clients:
+            import openai
+
+            timeout = openai.Timeout(self._timeout_s, connect=CONNECT_TIMEOUT_S)
+            # A proxy of the environment is never the way to this machine.
+            trust = not is_loopback(urlsplit(address).hostname)
+            http = openai.DefaultHttpxClient(timeout=timeout, trust_env=trust)
+            self._clients[address] = openai.OpenAI(
+                api_key=self._api_key or "none",
+                base_url=address,
+                max_retries=0,  # the one retry layer is ours
+                timeout=timeout,
+                http_client=http,
+            )
+            weakref.finalize(self, http.close)
+        return self._clients[address]
+
+
+def _connection_fault(error: BaseException) -> Fault:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return Fault("refused", Problem("the connection was refused"))
+        if isinstance(cause, socket.gaierror):
+            return Fault("refused", Problem("the host's name is not known"))
+        cause = cause.__cause__ or cause.__context__
+    return Fault("broken", Problem(f"the connection broke ({type(error.__cause__).__name__})"))
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    import openai
+
+    # The HTTP library under openai is httpx up to 2.x and httpx2 from 3.x: ask which one it is.
+    homes = [base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__]
+    library = importlib.import_module(next(home for home in homes if home.startswith("httpx")))
+    return (library.HTTPError, library.StreamError, ssl.SSLError, OSError)

@@ -1,0 +1,45 @@
+"""Show a reply while it streams: only what will be stored, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fsagent.models.thinking import shown_so_far
+from fsagent.models.tool_text import shown_before_calls
+
+
+class VisibleText:
+    """Pass on the visible text of a reply as it grows, over several attempts.
+
+    Reasoning and tool calls written as text are held back. When an attempt breaks off and the next
+    one says the same again, only what is new is passed on; when it says something else, it starts
+    on a new paragraph.
+    """
+
+    def __init__(
+        self, on_text: Callable[[str], None] | None, *, calls: bool, headless: bool
+    ) -> None:
+        self._on_text, self._calls, self._headless = on_text, calls, headless
+        self._shown = ""
+
+    def grow(self, text: str) -> None:
+        """Pass on what can be shown of the reply so far."""
+        if self._on_text is None:
+            return
+        shown = shown_so_far(text, headless=self._headless)
+        self._show(shown_before_calls(shown) if self._calls else shown)
+
+    def finish(self, text: str) -> None:
+        """Pass on the rest of the whole visible text."""
+        if self._on_text is not None:
+            self._show(text)
+
+    def _show(self, text: str) -> None:
+        assert self._on_text is not None
+        if self._shown.startswith(text):
+            return
+        if text.startswith(self._shown):
+            self._on_text(text[len(self._shown) :])
+        else:
+            self._on_text(f"\n\n{text}")
+        self._shown = text

@@ -1,0 +1,42 @@
+"""A fault server and a client that never really waits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fault_server import FaultServer
+
+from fsagent.models.openai_chat import OpenAIChat
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer().running() as running:
+        yield running
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds that the client would have waited."""
+    return []
+
+
+@pytest.fixture
+def connect(server: FaultServer, waits: list[float]) -> Callable[..., OpenAIChat]:
+    """Make a client of the fault server; keyword arguments as `OpenAIChat` takes them."""
+
+    def make(**options: Any) -> OpenAIChat:
+        given = {
+            "base_url": server.url,
+            "timeout_s": 5.0,
+            "idle_timeout_s": 5.0,
+            "sleep": waits.append,
+            "dice": random.Random(7),
+            **options,
+        }
+        return OpenAIChat("m", **given)
+
+    return make
