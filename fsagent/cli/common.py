@@ -1,0 +1,121 @@
+"""What the commands share: options, opening the workspace, output that is safe on a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fsagent.config import Settings, environment, load_settings
+from fsagent.workspace.locate import find_workspace
+
+if TYPE_CHECKING:
+    from fsagent.memory.workspace import Workspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+EXIT_NOTHING = 1
+
+# Controls of C0 and C1 but for tab and newline: they could move the cursor or recolour the screen.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def workspace_option(function: F) -> F:
+    """Add `-w/--workspace`."""
+    return click.option(
+        "-w",
+        "--workspace",
+        metavar="DIR",
+        help="The workspace's folder (default: the nearest one upwards).",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")(function)
+
+
+def model_options(function: F) -> F:
+    """Add `--model`, `--base-url` and `--profile`."""
+    options = [
+        click.option(
+            "--model", metavar="NAME", help="offline, scripted:FILE, or an endpoint's model name."
+        ),
+        click.option(
+            "--base-url",
+            metavar="URL",
+            help="An OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1.",
+        ),
+        click.option(
+            "--profile", type=click.Choice(["filesystem", "memgpt"]), help="The agent's tool set."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def given_workspace(ctx: click.Context, workspace: str | None) -> None:
+    """Note a `-w` that stood before the command."""
+    ctx.ensure_object(dict)
+    if workspace is not None:
+        ctx.obj["workspace"] = workspace
+
+
+def workspace_root(workspace: str | None) -> Path:
+    """Return the workspace's folder by `-w`, the environment, or upwards from here."""
+    ctx = click.get_current_context(silent=True)
+    named = workspace or ((ctx.obj or {}).get("workspace") if ctx else None)
+    return find_workspace(Path(named) if named else None, environment(), Path.cwd())
+
+
+def open_workspace(workspace: str | None, **flags: Any) -> Workspace:
+    """Open the workspace with settings from files, environment and flags."""
+    from fsagent.memory.workspace import Workspace
+
+    root = workspace_root(workspace)
+    return Workspace.open(root, settings=load_settings(root, environment(), flags))
+
+
+def settings_outside(**flags: Any) -> Settings:
+    """Return settings where no workspace is needed."""
+    return load_settings(None, environment(), flags)
+
+
+def safe(text: str) -> str:
+    """Return text with control characters made visible, so that it cannot drive the terminal."""
+    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def say(text: str = "") -> None:
+    """Print a line of data on standard output."""
+    click.echo(safe(text))
+
+
+def say_json(shape: Any) -> None:
+    """Print one JSON value on standard output."""
+    click.echo(json.dumps(shape, ensure_ascii=False, indent=None))
+
+
+def note(text: str) -> None:
+    """Print a line for the person on standard error."""
+    click.echo(safe(text), err=True)
+
+
+def complain(text: str) -> None:
+    """Print an error as a sentence on standard error."""
+    note(f"fsagent: {text}")
+
+
+def on_terminal() -> bool:
+    """Say whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def version_line() -> str:
+    """Return the line that `--version` prints."""
+    return "fsagent %(version)s"

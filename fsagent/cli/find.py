@@ -1,0 +1,170 @@
+"""Commands that find and show: grep, search, open, ls."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from fsagent.cli.common import (
+    EXIT_NOTHING,
+    json_option,
+    note,
+    open_workspace,
+    say,
+    say_json,
+    workspace_option,
+)
+from fsagent.types import Hit, HitPage
+
+
+@click.command()
+@click.argument("pattern")
+@click.argument("path", default=".")
+@workspace_option
+@click.option("-i", "--ignore-case", is_flag=True, help="Match letters of either case.")
+@click.option(
+    "-F", "--fixed-strings", "literal", is_flag=True, help="Take the pattern as plain text."
+)
+@click.option("-C", "--context", default=0, metavar="N", help="Lines to show around each hit.")
+@click.option(
+    "-g",
+    "--glob",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only (or with '!', not) such paths.",
+)
+@click.option("--limit", default=50, show_default=True, metavar="N", help="Most hits to print.")
+@click.option("--offset", default=0, metavar="N", help="Hits to pass over.")
+@click.option("--count-all", is_flag=True, help="Go on after the page and count every hit.")
+@json_option
+def grep(workspace: str | None, as_json: bool, pattern: str, path: str, **options: Any) -> int:
+    """Search memory for a regular expression, line by line.
+
+    PATTERN is an RE2 expression over the lines that `open` shows. Newest day first under recall/.
+    """
+    from fsagent.search.grep import grep as run
+
+    with open_workspace(workspace) as memory:
+        page = run(memory.tree, pattern, path=path, **options)
+    return _print_page(page, as_json)
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@workspace_option
+@click.option("--path", default=".", metavar="PATH", help="Only this folder or file.")
+@click.option("--speaker", metavar="NAME", help="Only what this speaker said.")
+@click.option(
+    "--since", metavar="DATE", help="Only recall from this day on: 2026-11-29, or 'last March'."
+)
+@click.option("--until", metavar="DATE", help="Only recall up to and with this day.")
+@click.option("--limit", default=10, show_default=True, metavar="N", help="Most hits to print.")
+@click.option("--offset", default=0, metavar="N", help="Hits to pass over.")
+@click.option("-C", "--context", default=0, metavar="N", help="Lines to show around each hit.")
+@click.option("--explain", is_flag=True, help="Print the features of each hit's score.")
+@json_option
+def search(
+    workspace: str | None, as_json: bool, query: tuple[str, ...], context: int, **options: Any
+) -> int:
+    """Search all memory, best hits first."""
+    from fsagent.search.ranked import Search
+
+    with open_workspace(workspace) as memory:
+        finder = Search(memory.tree, memory.settings, memory.clock)
+        page = finder.search(" ".join(query), **options)
+        if context:
+            from fsagent.search.context import with_context
+
+            page = with_context(memory.tree, page, context)
+    return _print_page(page, as_json)
+
+
+@click.command(name="open")
+@click.argument("path")
+@click.argument("start", type=int, required=False)
+@click.argument("end", type=int, required=False)
+@workspace_option
+@json_option
+def open_file(
+    workspace: str | None, as_json: bool, path: str, start: int | None, end: int | None
+) -> None:
+    """Show a file with line numbers, as the agent sees it.
+
+    PATH may carry a line, as grep prints it: recall/2026/2026-11-29.jsonl:14 shows lines around 14.
+    """
+    from fsagent.workspace.view import view_lines
+
+    path, start, end = _with_line(path, start, end)
+    with open_workspace(workspace) as memory:
+        lines = view_lines(path, memory.tree.read_bytes(path))
+    first, last = max(1, start or 1), min(len(lines), end or len(lines))
+    if first > max(1, len(lines)) or last < first - 1:
+        raise click.UsageError(f"{path} has {len(lines)} lines; there is no line {start}")
+    shown = list(enumerate(lines[first - 1 : last], first))
+    if as_json:
+        say_json({"path": path, "start": first, "end": last, "total": len(lines), "lines": shown})
+        return
+    for number, text in shown:
+        say(f"{number}: {text}")
+
+
+def _with_line(path: str, start: int | None, end: int | None) -> tuple[str, int | None, int | None]:
+    name, colon, number = path.rpartition(":")
+    if start is None and colon and number.isdigit():
+        return name, int(number) - 3, int(number) + 3
+    return path, start, end
+
+
+@click.command()
+@click.argument("path", default=".")
+@workspace_option
+@json_option
+def ls(workspace: str | None, as_json: bool, path: str) -> int:
+    """List the files of memory with sizes, dates and descriptions."""
+    from fsagent.tools.listing import list_rows
+
+    with open_workspace(workspace) as memory:
+        rows = list_rows(memory, path)
+    if as_json:
+        say_json([row.as_dict() for row in rows])
+    else:
+        for row in rows:
+            say(row.line())
+    return 0 if rows else EXIT_NOTHING
+
+
+def _print_page(page: HitPage, as_json: bool) -> int:
+    if as_json:
+        say_json(page.as_dict())
+        return 0 if page.hits else EXIT_NOTHING
+    for hit in page.hits:
+        _print_hit(hit)
+    for sentence in page.notes:
+        note(sentence)
+    _print_flags(page)
+    return 0 if page.hits else EXIT_NOTHING
+
+
+def _print_hit(hit: Hit) -> None:
+    for number, text in hit.before:
+        say(f"{hit.path}-{number}- {text}")
+    say(f"{hit.path}:{hit.line}: {hit.text}")
+    for number, text in hit.after:
+        say(f"{hit.path}-{number}- {text}")
+    if hit.features:
+        say("    " + "  ".join(f"{name}={value:.3f}" for name, value in hit.features.items()))
+    if hit.before or hit.after:
+        say("--")
+
+
+def _print_flags(page: HitPage) -> None:
+    if page.timed_out:
+        note("(stopped at the time limit; there may be more hits)")
+    elif page.clipped_hits:
+        total = "more" if page.total is None else f"{page.total} in all"
+        note(f"({len(page.hits)} hits shown, {total}; see --limit and --offset)")
+    elif not page.hits and sys.stderr.isatty():
+        note("(nothing found)")

@@ -1,0 +1,131 @@
+"""import: documents into archival, LoCoMo samples into a workspace each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from fsagent.cli.common import (
+    complain,
+    json_option,
+    note,
+    open_workspace,
+    say_json,
+    workspace_option,
+)
+from fsagent.errors import FsagentError, WorkspaceError
+from fsagent.workspace.view import TEXT_SUFFIXES
+
+_PEEK_BYTES = 4096
+
+
+@click.command(name="import")
+@click.argument("sources", nargs=-1, required=True, metavar="PATH...")
+@workspace_option
+@click.option(
+    "--to", "folder", default=".", metavar="DIR", help="Where the samples' workspaces are made."
+)
+@click.option(
+    "--sample", "samples", multiple=True, metavar="ID", help="Only this sample (repeatable)."
+)
+@json_option
+def import_(
+    workspace: str | None,
+    as_json: bool,
+    sources: tuple[str, ...],
+    folder: str,
+    samples: tuple[str, ...],
+) -> int:
+    """Import documents, or LoCoMo samples, into memory.
+
+    A text or Markdown file, or a folder of them, goes into archival/ of the workspace. A file in
+    LoCoMo's schema makes a new workspace DIR/SAMPLE_ID for each of its samples.
+    """
+    paths = [Path(source) for source in sources]
+    for path in paths:
+        if not path.exists():
+            raise WorkspaceError(f"{path} does not exist")
+    conversations = [path for path in paths if is_locomo(path)]
+    documents = [path for path in paths if path not in conversations]
+    made = [row for path in conversations for row in _import_samples(path, Path(folder), samples)]
+    if documents:
+        rows, failed = _import_documents(workspace, documents)
+        made += rows
+    else:
+        failed = 0
+    if as_json:
+        say_json(made)
+    return 2 if failed else 0
+
+
+def is_locomo(path: Path) -> bool:
+    """Say whether a file looks like a list of conversations with questions."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_PEEK_BYTES)
+    return head.lstrip()[:1] in (b"[", b"{") and any(
+        key in path.read_bytes() for key in (b'"conversation"', b'"session_1"')
+    )
+
+
+def _import_samples(path: Path, folder: Path, wanted: Iterable[str]) -> Iterator[dict[str, object]]:
+    from fsagent.bench.datasets.locomo import load
+    from fsagent.bench.ingest import ingest_sample
+
+    dataset = load(path)
+    names = set(wanted) or {sample.sample_id for sample in dataset.samples}
+    unknown = names - {sample.sample_id for sample in dataset.samples}
+    if unknown:
+        known = ", ".join(sample.sample_id for sample in dataset.samples)
+        raise WorkspaceError(f"{path} has no sample {', '.join(sorted(unknown))}; it has {known}")
+    for sample in dataset.samples:
+        if sample.sample_id not in names:
+            continue
+        root = folder / sample.sample_id
+        with ingest_sample(sample, root) as memory:
+            days = len(memory.recall.days())
+        note(f"{root}: {len(sample.turns)} messages in {days} days")
+        yield {
+            "workspace": str(root),
+            "sample": sample.sample_id,
+            "messages": len(sample.turns),
+            "days": days,
+        }
+
+
+def _import_documents(
+    workspace: str | None, documents: Iterable[Path]
+) -> tuple[list[dict[str, object]], int]:
+    rows: list[dict[str, object]] = []
+    failed = 0
+    with open_workspace(workspace) as memory:
+        for path in (found for document in documents for found in _text_files(document)):
+            try:
+                stored = memory.archival.import_document(path.name, path.read_bytes())
+            except (FsagentError, OSError) as err:
+                complain(f"{path} was not imported: {err}")
+                failed += 1
+                continue
+            rows.append({"source": str(path), "path": stored})
+            note(f"{path} -> {stored}")
+    if not rows and not failed:
+        complain(f"nothing to import: no text or Markdown file there ({', '.join(TEXT_SUFFIXES)})")
+        failed = 1
+    return rows, failed
+
+
+def _text_files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for found in sorted(path.rglob("*")):
+        inner = found.relative_to(path).parts
+        if (
+            found.is_file()
+            and found.suffix.lower() in TEXT_SUFFIXES
+            and not any(p.startswith(".") for p in inner)
+        ):
+            yield found

@@ -1,0 +1,114 @@
+"""The entry point: finds the command, prints errors as sentences, sets the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+import fsagent
+from fsagent.cli.common import complain, given_workspace, version_line
+from fsagent.errors import FsagentError
+
+EXIT_INTERRUPTED = 130
+
+# Each command's module is loaded when the command is called, so that --help stays fast.
+# A test holds the words here equal to the command's own help.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("fsagent.cli.folder:init", "Lay a new workspace."),
+    "chat": ("fsagent.cli.talk:chat", "Talk with the agent."),
+    "ask": ("fsagent.cli.talk:ask", "Ask one question and print the answer with its citations."),
+    "search": ("fsagent.cli.find:search", "Search all memory, best hits first."),
+    "grep": ("fsagent.cli.find:grep", "Search memory for a regular expression, line by line."),
+    "open": ("fsagent.cli.find:open_file", "Show a file with line numbers, as the agent sees it."),
+    "ls": ("fsagent.cli.find:ls", "List the files of memory with sizes, dates and descriptions."),
+    "import": (
+        "fsagent.cli.importing:import_",
+        "Import documents, or LoCoMo samples, into memory.",
+    ),
+    "config": ("fsagent.cli.folder:config", "Show each setting and where it came from."),
+    "doctor": ("fsagent.cli.doctor:doctor", "Check the installation, the workspace and the model."),
+    "demo": ("fsagent.cli.demo:demo", "Show everything on a small conversation, without a key."),
+    "bench": ("fsagent.cli.bench:bench", "Measure how much the agent remembers."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        from importlib import import_module
+
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-w", "--workspace", metavar="DIR", help="The workspace's folder.")
+@click.version_option(fsagent.__version__, "-V", "--version", message=version_line())
+@click.pass_context
+def cli(ctx: click.Context, workspace: str | None) -> None:
+    """An agent whose memory is a folder of plain files."""
+    given_workspace(ctx, workspace)
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 1 nothing found, 2 error, 3 locked, 130 interrupted."""
+    _use_utf8()
+    try:
+        status = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away (head, less): quiet, and nothing left for the interpreter to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status)
+
+
+def _run() -> int:
+    try:
+        result: Any = cli.main(prog_name="fsagent", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as err:
+        err.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted; what was saved so far stays saved")
+        return EXIT_INTERRUPTED
+    except FsagentError as err:
+        complain(str(err))
+        return err.exit_status
+
+
+def _use_utf8() -> None:
+    """Read and write UTF-8 with replacement whatever the console thinks."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
