@@ -140,7 +140,7 @@ class OpenAIChat:
             self._receive(reply, quirks.address or addresses(self.base_url)[0], body, grow)
         except Fault as fault:
             # The server had said that the reply is whole: only its trailer is lost.
-            if reply.finish is None or fault.kind != "broken":
+            if reply.finish is None or fault.kind != "broken" or fault.malformed:
                 raise
         completion = self._completion(reply, tools, in_json=in_json)
         visible.finish(completion.message.content)

@@ -140,7 +140,7 @@ def _decode(shape: object) -> Quirks:
         "stream": lambda v: isinstance(v, bool),
         "headless_thinking": lambda v: isinstance(v, bool),
         "context_tokens": lambda v: isinstance(v, int) and v > 0,
-        "dropped": lambda v: isinstance(v, list) and all(isinstance(one, str) for one in v),
+        "dropped": lambda v: isinstance(v, list | tuple) and all(isinstance(one, str) for one in v),
         "renamed": lambda v: (
             isinstance(v, dict) and all(isinstance(one, str) for one in v.values())
         ),

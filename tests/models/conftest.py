@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from fault_server import FaultServer
+from fault_server import FaultServer, Tally
 
 from fsagent.models.openai_chat import OpenAIChat
 
@@ -40,3 +40,29 @@ def connect(server: FaultServer, waits: list[float]) -> Callable[..., OpenAIChat
         return OpenAIChat("m", **given)
 
     return make
+
+
+TALLY = pytest.StashKey[Tally]()
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Tally:
+    return request.config.stash.setdefault(TALLY, Tally())
+
+
+@pytest.fixture
+def counted_fault(request: pytest.FixtureRequest, tally: Tally) -> Iterator[None]:
+    """Count a fault, and whether it went as specified."""
+    failed = request.session.testsfailed
+    tally.faults += 1
+    yield
+    tally.as_specified += request.session.testsfailed == failed
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    tally = config.stash.get(TALLY, None)
+    if tally is not None:
+        terminalreporter.write_line(
+            f"provider faults: {tally.faults} faults: {tally.as_specified} as specified, "
+            f"{tally.streams_cut} streams cut: {tally.half_calls} tools run from cut calls"
+        )

@@ -23,7 +23,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     chunked: bool = False
-    then: str = "close"  # close, stall, reset, drip
+    then: str = "close"  # close, stall, reset, drip; vanish: no answer at all
     before_s: float = 0.0
 
 
@@ -34,6 +34,16 @@ class Request:
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
+
+
+@dataclass
+class Tally:
+    """What the fault suites have counted in this run."""
+
+    faults: int = 0
+    as_specified: int = 0
+    streams_cut: int = 0
+    half_calls: int = 0
 
 
 Script = Sequence[Answer] | Callable[[Request], Answer]
@@ -50,6 +60,8 @@ class FaultServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
@@ -105,6 +117,9 @@ class FaultServer:
             handler.close_connection = True
 
     def _send(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+        if answer.then == "vanish":
+            handler.close_connection = True
+            return
         time.sleep(answer.before_s)
         handler.send_response(answer.status)
         handler.send_header("Content-Type", answer.content_type)
