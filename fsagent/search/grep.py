@@ -1,0 +1,235 @@
+"""grep: RE2 over the text view of a workspace's files, with caps and honest flags.
+
+Recall comes newest day first. Without `count_all` the scan ends when the page is full, so a common
+pattern costs the same in a large workspace as in a small one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fsagent.errors import PathRejected
+from fsagent.search.globs import glob_filter
+from fsagent.search.patterns import Pattern, compile_pattern
+from fsagent.search.scan import Limits, Scanned, scan_file
+from fsagent.types import Hit, HitPage
+from fsagent.workspace.paths import canonical_dir
+from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.view import is_recall, is_text_path
+
+DEADLINE_S = 5.0
+MAX_LIMIT = 100
+MAX_LINE_CHARS = 400
+MAX_REPLY_CHARS = 16_000
+MAX_CONTEXT = 20
+MAX_FILE_BYTES = 64 * 1024 * 1024
+
+
+def grep(
+    tree: Tree,
+    pattern: str,
+    *,
+    path: str = ".",
+    ignore_case: bool = False,
+    literal: bool = False,
+    context: int = 0,
+    limit: int = 50,
+    offset: int = 0,
+    globs: Sequence[str] = (),
+    count_all: bool = False,
+    deadline_s: float = DEADLINE_S,
+) -> HitPage:
+    """Return the lines that match, a page of them, in a stable order.
+
+    `limit` is at most 100, a line's text at most 400 characters centred on the match, a page's
+    text at most 16,000. `total` is None where the scan ended at the page. Raises `BadArguments`
+    for a pattern RE2 does not know and `PathRejected` for a path that may not be opened.
+    """
+    compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
+    page = _Page(max(1, min(limit, MAX_LIMIT)), max(0, offset), max(0, min(context, MAX_CONTEXT)))
+    deadline = time.monotonic() + deadline_s
+    for entry in _files(tree, path, globs):
+        if time.monotonic() > deadline:
+            page.timed_out = True
+            break
+        want = None if count_all else page.offset + page.limit + 1 - page.seen
+        scanned = _scan(tree, entry, compiled, page, Limits(deadline, want, page.room))
+        if scanned is not None:
+            page.timed_out |= scanned.timed_out
+            page.add(entry.path, scanned, compiled)
+        if page.timed_out or (page.full and not count_all):
+            break
+    notes = page.notes(pattern, literal)
+    beyond = page.seen > page.offset + len(page.hits)
+    arguments = _arguments(
+        pattern=pattern,
+        path=path,
+        ignore_case=ignore_case,
+        literal=literal,
+        context=context,
+        limit=limit,
+    )
+    known = not page.timed_out and (count_all or not page.full)
+    return HitPage(
+        hits=tuple(page.hits),
+        total=page.seen if known else None,
+        clipped_hits=beyond,
+        timed_out=page.timed_out,
+        next=f"grep({arguments}, offset={page.offset + len(page.hits)})" if beyond else None,
+        notes=notes,
+    )
+
+
+@dataclass
+class _Page:
+    limit: int
+    offset: int
+    context: int
+    hits: list[Hit] = field(default_factory=list)
+    seen: int = 0
+    chars: int = 0
+    clipped: bool = False
+    timed_out: bool = False
+    binary: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """Whether the page is complete and one hit beyond it is known."""
+        return self.seen > self.offset + len(self.hits) and (
+            self.clipped or len(self.hits) >= self.limit
+        )
+
+    @property
+    def room(self) -> int:
+        """How many of the next hits may be needed for the page."""
+        return max(0, self.offset + self.limit - self.seen)
+
+    def add(self, path: str, scanned: Scanned, pattern: Pattern) -> None:
+        """Count a file's hits and keep those that stand on this page."""
+        first = self.seen
+        self.seen += scanned.count
+        for index, number in enumerate(scanned.numbers):
+            if first + index < self.offset or self.clipped or len(self.hits) >= self.limit:
+                continue
+            hit = _hit(path, number, scanned, pattern, self.context)
+            size = len(hit.text) + sum(len(text) for _, text in (*hit.before, *hit.after))
+            if self.hits and self.chars + size > MAX_REPLY_CHARS:
+                self.clipped = True
+                continue
+            self.hits.append(hit)
+            self.chars += size
+
+    def notes(self, pattern: str, literal: bool) -> tuple[str, ...]:
+        """Return the sentences a reader of the page needs."""
+        notes = []
+        if self.timed_out:
+            notes.append(
+                "the time limit ended the scan; give a path, or a pattern with a longer word in it"
+            )
+        if self.binary:
+            notes.append(f"{len(self.binary)} binary files skipped")
+        if self.unread:
+            notes.append(
+                f"{len(self.unread)} files could not be read: {', '.join(self.unread[:3])}"
+            )
+        if not literal and not pattern.isascii() and ("\\w" in pattern or "\\b" in pattern):
+            notes.append("\\w and \\b know ASCII letters only; \\pL is any letter")
+        return tuple(notes)
+
+
+def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[Entry]:
+    """Yield the files to scan: core first, recall newest day first, then the rest by name."""
+    name = canonical_dir(path)
+    allows = glob_filter(globs) if globs else None
+    if name != ".":
+        yield from (e for e in _ordered(tree, name) if allows is None or allows(e.path))
+        return
+    tops = {entry.path: entry for entry in tree.list(".")}
+    order = [top for top in ("core", "recall") if top in tops]
+    for top in order + [top for top in tops if top not in order]:
+        entries = _ordered(tree, top) if tops[top].is_dir else iter([tops[top]])
+        yield from (e for e in entries if allows is None or allows(e.path))
+
+
+def _ordered(tree: Tree, name: str) -> Iterator[Entry]:
+    if name != "recall" and not name.startswith("recall/"):
+        yield from tree.walk(name)
+    elif tree.is_dir(name):
+        yield from _newest_first(tree, name)
+    else:
+        yield from tree.walk(name)
+
+
+def _newest_first(tree: Tree, name: str) -> Iterator[Entry]:
+    """Walk a recall folder backwards; a year is listed only when the scan gets there."""
+    for entry in reversed(tree.list(name)):
+        if entry.is_dir:
+            yield from _newest_first(tree, entry.path)
+        else:
+            yield entry
+
+
+def _scan(
+    tree: Tree, entry: Entry, pattern: Pattern, page: _Page, limits: Limits
+) -> Scanned | None:
+    if not (is_text_path(entry.path) or is_recall(entry.path) or "." not in entry.path):
+        page.binary.append(entry.path)
+        return None
+    try:
+        data = tree.read_bytes(entry.path, limit=MAX_FILE_BYTES)
+    except PathRejected:
+        page.unread.append(entry.path)
+        return None
+    scanned = scan_file(entry.path, data, pattern, limits)
+    if scanned is None:
+        page.binary.append(entry.path)
+    return scanned
+
+
+def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: int) -> Hit:
+    text = scanned.line(number)
+    shown, clipped = clip(text, pattern)
+    before = range(max(1, number - context), number) if context else ()
+    after = range(number + 1, min(scanned.line_count, number + context) + 1) if context else ()
+    ts, speaker = scanned.heading(number) if is_recall(path) else (None, None)
+    return Hit(
+        path=path,
+        line=number,
+        text=shown,
+        ts=ts,
+        speaker=speaker,
+        clipped_line=clipped,
+        before=tuple((n, clip(scanned.line(n), None)[0]) for n in before),
+        after=tuple((n, clip(scanned.line(n), None)[0]) for n in after),
+    )
+
+
+def clip(text: str, pattern: Pattern | None) -> tuple[str, bool]:
+    """Cut a line to 400 characters centred on the match; say whether it was cut."""
+    if len(text) <= MAX_LINE_CHARS:
+        return text, False
+    span = pattern.search(text.encode("utf-8", "replace")) if pattern else None
+    middle = 0
+    if span is not None:
+        head = text.encode("utf-8", "replace")[: span[0]]
+        middle = len(head.decode("utf-8", "replace")) + min(span[1] - span[0], MAX_LINE_CHARS) // 2
+    start = max(0, min(middle - MAX_LINE_CHARS // 2, len(text) - MAX_LINE_CHARS))
+    shown = text[start : start + MAX_LINE_CHARS]
+    head_mark = "…" if start else ""
+    tail_mark = "…" if start + MAX_LINE_CHARS < len(text) else ""
+    return head_mark + shown[len(head_mark) : MAX_LINE_CHARS - len(tail_mark)] + tail_mark, True
+
+
+def _arguments(**given: str | int | bool) -> str:
+    """Return the arguments that differ from their defaults, as a tool call writes them."""
+    import json
+
+    defaults = {"path": ".", "ignore_case": False, "literal": False, "context": 0, "limit": 50}
+    return ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for name, value in given.items()
+        if value != defaults.get(name)
+    )
