@@ -22,7 +22,6 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"(?:for )?how (?:long|old)\b", "how long"),
     (r"how (?:many|much)\b", "how many"),
     (r"how (?:often|frequently)\b", "how often"),
-    (r"(?:what|which) .*\b(?:likely|might|could be)\b", "would"),
     (r"(?:who|whom|whose|(?:with|to|from|by|for) whom?)\b", "who"),
     (r"(?:(?:from|to|in) )?where\b|(?:in )?(?:what|which) (?:city|town|country|place|state)\b", "where"),
     (r"why\b|what (?:made|makes|motivated?s?|inspired?s?|prompted|caused?)\b|(?:for )?what .*\breason", "why"),
@@ -32,6 +31,9 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"(?:what|which) (?:is|was|are|were)(?: the)? .*\bnames?\b|what .*\b(?:called|titled|named)\b", "name"),
     (r"(?:is|are|was|were|do|does|did|has|have|had|can|am)\b", "yes/no"),
 )  # fmt: skip
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|nobody|nothing|neither|without|hardly|hate[sd]?)\b|n['’]t\b", re.IGNORECASE
+)
 _OPENERS = re.compile(
     r"^(?:and |but |so |ok(?:ay)?,? |please |hey,? |hi,? |(?:can|could|do) you (?:tell me|know|remember),? )+",
     re.IGNORECASE,
@@ -88,6 +90,11 @@ def analyse(text: str) -> Question:
         focus=tuple(stem(word) for word in focus if is_content(word)),
         own=bool(re.search(r"\b(?:i|my|me|mine|we|our|us)\b", bare, re.IGNORECASE)),
     )
+
+
+def negated(text: str) -> bool:
+    """Tell whether a sentence denies something."""
+    return bool(_DENIAL.search(text))
 
 
 def weight(term: str) -> float:
