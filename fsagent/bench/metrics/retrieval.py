@@ -20,13 +20,18 @@ TOKEN_BUDGETS = (500, 1000, 2000, 4000)
 
 
 def retrieval_scores(
-    ranked: Sequence[str], tokens: Sequence[int], gold: Collection[str], *, sessions: int
+    ranked: Sequence[str],
+    tokens: Sequence[int],
+    gold: Collection[str],
+    *,
+    sessions: int,
+    ranked_sessions: Sequence[int] | None = None,
 ) -> dict[str, float]:
     """Return every retrieval score of one question.
 
     `ranked` are `dia_id`s, best first, each once; `tokens[i]` is what showing `ranked[:i + 1]`
-    costs. `gold` must not be empty. Session scores exist for k below `sessions` only, since at
-    or above it any ranking finds everything.
+    costs. `gold` must not be empty. Session scores exist for k below `sessions` only, since at or
+    above it any ranking finds everything; `ranked_sessions` is needed where `ranked` was cut.
     """
     if not gold:
         raise ValueError("a question without evidence has no retrieval score")
@@ -35,10 +40,15 @@ def retrieval_scores(
         (f"recall@{budget}tok", recall_within(ranked, tokens, gold, budget))
         for budget in TOKEN_BUDGETS
     )
-    by_session = list(dict.fromkeys(session_of(dia_id) for dia_id in ranked))
+    by_session = sessions_of(ranked) if ranked_sessions is None else ranked_sessions
     gold_sessions = {session_of(dia_id) for dia_id in gold}
     ks = tuple(k for k in SESSION_KS if k < sessions)
     return scores | _at_ks(by_session, gold_sessions, ks, prefix="session_")
+
+
+def sessions_of(ranked: Sequence[str]) -> list[int]:
+    """Return the sessions of ranked turns, each at the place of its first turn."""
+    return list(dict.fromkeys(session_of(dia_id) for dia_id in ranked))
 
 
 def recall_at(ranked: Sequence[T], gold: Collection[T], k: int) -> float:

@@ -1,0 +1,113 @@
+"""What a run is asked to do, and the hash that says whether two runs were asked the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from fsagent import __version__
+from fsagent.bench.answerer import ANSWER_PROMPTS, prompt_sha256
+from fsagent.bench.datasets.schema import Dataset, Question
+from fsagent.bench.systems.base import DEFAULT_BUDGET_TOKENS
+from fsagent.config import Settings
+from fsagent.errors import ConfigError
+
+AnswerPrompt = Literal["short", "explained"]
+
+# Settings that change what a model is asked or may answer.
+_MODEL_SETTINGS = (
+    "model",
+    "base_url",
+    "profile",
+    "tool_mode",
+    "temperature",
+    "max_steps",
+    "max_tokens",
+    "max_turn_tokens",
+    "max_heartbeats",
+    "context_tokens",
+    "core_tokens",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """One run. `samples` and `categories` empty mean all; `limit` takes the first questions.
+
+    `budget_tokens` bounds the context that retrieval systems show the answerer. `workers` counts
+    processes. The rest of what a run depends on (model, profile, limits) is in `settings`.
+    """
+
+    data: Path
+    out: Path
+    system: str = "agent"
+    format: str = "locomo"
+    samples: tuple[str, ...] = ()
+    categories: tuple[int, ...] = ()
+    limit: int | None = None
+    retrieval_only: bool = False
+    answer_prompt: AnswerPrompt = "short"
+    budget_tokens: int = DEFAULT_BUDGET_TOKENS
+    workers: int = 1
+    resume: bool = False
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the run needs a model at all."""
+        return self.system == "agent" or not self.retrieval_only
+
+
+def select(dataset: Dataset, options: BenchOptions) -> tuple[Question, ...]:
+    """Return the questions of a run. Raises `ConfigError` where nothing is left or a name is wrong."""
+    known = [sample.sample_id for sample in dataset.samples]
+    for sample_id in options.samples:
+        if sample_id not in known:
+            raise ConfigError(
+                f"no sample {sample_id!r} in {dataset.path}; it has {', '.join(known)}"
+            )
+    if options.limit is not None and options.limit < 1:
+        raise ConfigError(f"limit is {options.limit}; give a number of questions, 1 or more")
+    chosen = [
+        question
+        for question in dataset.questions
+        if (not options.samples or question.sample_id in options.samples)
+        and (not options.categories or question.category in options.categories)
+    ][: options.limit]
+    if not chosen:
+        raise ConfigError("no question is left; check --sample and --categories")
+    return tuple(chosen)
+
+
+def configuration(options: BenchOptions, dataset: Dataset) -> dict[str, Any]:
+    """Return everything that a prediction depends on, as JSON."""
+    settings = options.settings
+    return {
+        "fsagent": __version__,
+        "data_sha256": dataset.sha256,
+        "format": options.format,
+        "system": options.system,
+        "samples": sorted(options.samples),
+        "categories": sorted(options.categories),
+        "limit": options.limit,
+        "retrieval_only": options.retrieval_only,
+        "budget_tokens": options.budget_tokens,
+        "answer_prompt": None
+        if options.retrieval_only
+        else {
+            "name": options.answer_prompt,
+            "sha256": prompt_sha256(ANSWER_PROMPTS[options.answer_prompt]),
+        },
+        "model": {name: getattr(settings, name) for name in _MODEL_SETTINGS}
+        if options.asks_model
+        else None,
+    }
+
+
+def config_sha256(configuration: dict[str, Any]) -> str:
+    """Return the hash of a configuration."""
+    text = json.dumps(configuration, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,200 @@
+"""The figures of runs as Markdown: n beside every score, intervals, category 5 apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fsagent.bench.datasets.schema import ADVERSARIAL, ANSWERABLE, CATEGORY_NAMES
+from fsagent.bench.rundir import RunDirectory
+from fsagent.bench.summary import HEADLINE, Summary
+
+_RETRIEVAL = ("recall@5", "recall@10", "recall@20", "recall@50", "mrr", "ndcg@10", "recall@2000tok")
+_SESSIONS = ("session_recall@1", "session_recall@5", "session_recall@10", "session_mrr")
+_ANSWERS = ("f1", "f1_repaired", "em", "bleu1", "rougeL", "words")
+
+
+def report(run_dirs: Sequence[Path]) -> str:
+    """Return the table of several runs. Raises `ConfigError` for a folder that is no run."""
+    return markdown([read_summary(path) for path in run_dirs])
+
+
+def read_summary(run_dir: Path) -> Summary:
+    """Return a run's summary as it was last written, or from its predictions if it has none yet."""
+    from fsagent.bench.runner import finish
+
+    run = RunDirectory.open(run_dir)
+    try:
+        if not (run_dir / "summary.json").exists():
+            return finish(run)
+        return Summary(run.read_json("summary.json"))
+    finally:
+        run.close()
+
+
+def markdown(summaries: Sequence[Summary]) -> str:
+    """Return the report of runs as Markdown tables."""
+    contents = [summary.content for summary in summaries]
+    parts = [
+        "# Benchmark",
+        _heading(contents),
+        *_section("Answers, categories 1-4", _answer_table(contents)),
+        *_section("Answers by category (official F1)", _category_table(contents, "answers", "f1")),
+        *_section("Adversarial questions (category 5, never blended in)", _refusal_table(contents)),
+        *_section("Retrieval, categories 1-4", _retrieval_table(contents)),
+        *_section(
+            "Retrieval by category (recall@10)", _category_table(contents, "retrieval", "recall@10")
+        ),
+        *_section("Cost", _cost_table(contents)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _heading(contents: Sequence[Mapping[str, Any]]) -> str:
+    lines = []
+    for content in contents:
+        data = content["dataset"]
+        label = (
+            f"- **{_name(content)}**: {data['questions']} questions of {', '.join(data['samples'])}"
+        )
+        turns, sessions = content["documents"]["turns"], content["documents"]["sessions"]
+        label += f"; {_span(turns)} turns and {_span(sessions)} sessions a conversation"
+        label += f"; configuration {content['config_sha256'][:12]}"
+        if content["errors"] or content["missing"]:
+            label += f"; **incomplete: {content['errors']} errors, {content['missing']} not asked**"
+        lines.append(label)
+    note = (
+        "95 % intervals in brackets: Wilson's by category; for categories 1-4 a bootstrap that "
+        "draws whole conversations. A k is to be read against the number of turns."
+    )
+    return "\n".join(lines) + "\n\n" + note
+
+
+def _section(title: str, table: str) -> list[str]:
+    return [f"## {title}", table] if table else []
+
+
+def _answer_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        scores = content["answers"].get(HEADLINE)
+        if scores:
+            interval = content["intervals"]["answers"][HEADLINE].get("f1_clustered")
+            rows.append(
+                [
+                    _name(content),
+                    str(scores["n"]),
+                    _percent(scores["f1"], interval),
+                    *(_percent(scores[name]) for name in _ANSWERS[1:-1]),
+                    f"{scores['words']:.1f}",
+                ]
+            )
+    return table(["system", "n", "F1", "F1 repaired", "EM", "BLEU-1", "ROUGE-L", "words"], rows)
+
+
+def _category_table(contents: Sequence[Mapping[str, Any]], part: str, name: str) -> str:
+    rows = []
+    for content in contents:
+        if content[part]:
+            cells = [_category_cell(content, part, str(c), name) for c in ANSWERABLE]
+            rows.append([_name(content), *cells])
+    return table(["system", *(f"{c} {CATEGORY_NAMES[c]}" for c in ANSWERABLE)], rows)
+
+
+def _category_cell(content: Mapping[str, Any], part: str, group: str, name: str) -> str:
+    scores = content[part].get(group)
+    if not scores or name not in scores:
+        return "-"
+    interval = content["intervals"][part].get(group, {}).get(name)
+    return f"{_percent(scores[name], interval)} n={scores['n']}"
+
+
+def _refusal_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        scores, apart = content["answers"].get(str(ADVERSARIAL)), content["adversarial"]
+        if scores:
+            interval = content["intervals"]["answers"][str(ADVERSARIAL)].get("refusal_rate")
+            rows.append(
+                [
+                    _name(content),
+                    str(scores["n"]),
+                    _percent(scores["refusal_rate"], interval),
+                    _percent(scores["trap_rate"]),
+                    _percent(scores["f1"]),
+                    _percent(apart["false_refusal_rate"]) if apart else "-",
+                    _percent(apart["balanced_accuracy"]) if apart else "-",
+                ]
+            )
+    head = ["system", "n", "refused", "fell for the trap", "official score"]
+    return table([*head, "false refusals (1-4)", "balanced accuracy"], rows)
+
+
+def _retrieval_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        scores = content["retrieval"].get(HEADLINE)
+        if scores:
+            interval = content["intervals"]["retrieval"][HEADLINE].get("recall@10_clustered")
+            cells = [
+                _percent(scores[name], interval if name == "recall@10" else None)
+                if name in scores
+                else "-"
+                for name in (*_RETRIEVAL, *_SESSIONS)
+            ]
+            rows.append([_name(content), str(scores["n"]), *cells])
+    heads = [
+        name.replace("session_", "session ").replace("tok", " tokens")
+        for name in (*_RETRIEVAL, *_SESSIONS)
+    ]
+    return table(["system", "n", *heads], rows)
+
+
+def _cost_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        cost = content["cost"]
+        rows.append(
+            [
+                _name(content),
+                f"{cost['context_tokens']:.0f}",
+                f"{cost['tool_calls']:.1f}",
+                str(cost["prompt_tokens"]),
+                str(cost["completion_tokens"]),
+                *(f"{cost['latency_s'][q]:.3f}" for q in ("p50", "p95", "p99")),
+                "?" if cost["usd"] is None else f"{cost['usd']:.2f}",
+            ]
+        )
+    head = [
+        "system",
+        "context tokens a question",
+        "tool calls",
+        "prompt tokens",
+        "completion tokens",
+    ]
+    return table([*head, "p50 s", "p95 s", "p99 s", "USD"], rows)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, nothing where it has no rows."""
+    body = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
+    if not body:
+        return ""
+    rule = "|" + "---|" * len(head)
+    return "\n".join([f"| {' | '.join(head)} |", rule, *body])
+
+
+def _name(content: Mapping[str, Any]) -> str:
+    return (
+        f"{content['system']} / {content['model']}" if content["model"] else str(content["system"])
+    )
+
+
+def _span(bounds: Sequence[int]) -> str:
+    return str(bounds[0]) if bounds[0] == bounds[1] else f"{bounds[0]}-{bounds[1]}"
+
+
+def _percent(value: float, interval: Sequence[float] | None = None) -> str:
+    text = f"{100 * value:.1f}"
+    return f"{text} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else text

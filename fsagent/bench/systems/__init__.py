@@ -1,0 +1,1 @@
+"""The systems under test, each answering from one sample's memory."""

@@ -1,0 +1,68 @@
+"""Our own searches as systems: `search_files` alone, and grep alone, without an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fsagent.bench.ingest import open_store
+from fsagent.bench.systems.base import RankedContext, Response, Setup
+from fsagent.search.text import is_stop_word, tokens
+from fsagent.types import Hit
+
+DEPTH = 200
+"""Hits asked for: enough for recall at 50 turns and at 4,000 tokens."""
+
+PAGE = 100
+"""Lines that grep returns at a time."""
+
+
+class GrepSystem:
+    """`grep`: lines that hold any of the question's content words.
+
+    grep does not rank. Lines that hold more of the words stand first, then as grep found them.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._store = open_store(setup.sample, setup.folder, setup.settings)
+        self._context = RankedContext(setup.sample, setup.budget_tokens)
+
+    def respond(self, question: str) -> Response:
+        """Search for the words as alternatives, each as a word's beginning."""
+        words = content_words(question)
+        found = _turns_of(self._hits(words), self._store.dia_ids) if words else []
+        lines = {dia_id: self._context.lines[dia_id].lower() for dia_id in found}
+        held = {dia_id: sum(word in line for word in words) for dia_id, line in lines.items()}
+        return self._context.response(sorted(found, key=lambda dia_id: -held[dia_id]))
+
+    def _hits(self, words: list[str]) -> Iterator[Hit]:
+        """Yield every line grep finds, page after page."""
+        from fsagent.search.grep import grep
+
+        pattern, offset = rf"\b(?:{'|'.join(words)})", 0
+        while True:
+            page = grep(
+                self._store.workspace.tree,
+                pattern,
+                path="recall",
+                ignore_case=True,
+                limit=PAGE,
+                offset=offset,
+            )
+            yield from page.hits
+            offset += len(page.hits)
+            if page.next is None or not page.hits:
+                return
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+
+def content_words(question: str) -> list[str]:
+    """Return the question's words without stop words, each once, safe within a pattern."""
+    words = (word.replace("’", "'") for word in tokens(question) if not is_stop_word(word))
+    return list(dict.fromkeys(word for word in words if word.isalnum()))
+
+
+def _turns_of(hits: Iterable[Hit], dia_ids: Mapping[tuple[str, int], str]) -> list[str]:
+    return [dia_ids[hit.path, hit.line] for hit in hits if (hit.path, hit.line) in dia_ids]

@@ -1,0 +1,147 @@
+"""`fsagent bench`: run the harness and show its reports."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fsagent.bench.systems.registry import SYSTEM_NAMES
+from fsagent.cli.common import complain, model_options, note, say, say_json, settings_outside
+
+if TYPE_CHECKING:
+    from fsagent.bench.runner import Progress
+
+PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def bench() -> None:
+    """Measure how much the agent remembers."""
+
+
+@bench.command()
+@click.option("--data", type=PATH, required=True, help="The LoCoMo file, e.g. locomo10.json.")
+@click.option("--system", type=click.Choice(SYSTEM_NAMES), default="agent", show_default=True)
+@click.option("--sample", "samples", multiple=True, metavar="ID", help="Only this conversation.")
+@click.option("--categories", metavar="LIST", help="Only these, e.g. 1,2,3,4.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions.")
+@click.option("--out", type=PATH, metavar="DIR", help="The run directory (default: bench-out/...).")
+@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
+@click.option("--retrieval-only", is_flag=True, help="Measure retrieval; no model answers.")
+@click.option("--answer-prompt", type=click.Choice(["short", "explained"]), default="short")
+@click.option(
+    "--budget",
+    "budget_tokens",
+    type=click.IntRange(min=1),
+    default=1500,
+    show_default=True,
+    help="Tokens of context that a retrieval system shows the answerer.",
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@model_options
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
+def locomo(
+    *,
+    out: Path | None,
+    categories: str | None,
+    samples: tuple[str, ...],
+    as_json: bool,
+    model: str | None,
+    base_url: str | None,
+    profile: str | None,
+    **options: Any,
+) -> int:
+    """Run one system over LoCoMo's questions."""
+    from fsagent.bench.options import BenchOptions
+    from fsagent.bench.report import markdown
+    from fsagent.bench.runner import run_benchmark
+
+    settings = settings_outside(model=model, base_url=base_url, profile=profile)
+    chosen = BenchOptions(
+        out=out or _default_out(options["system"], settings.model),
+        samples=samples,
+        categories=_categories(categories),
+        settings=settings,
+        **options,
+    )
+    try:
+        with _progress() as on_progress:
+            summary = run_benchmark(chosen, on_progress=on_progress)
+    except KeyboardInterrupt:
+        note(f"stopped; what was answered is kept. Go on with: --out {chosen.out} --resume")
+        raise
+    if as_json:
+        say_json(summary.content)
+    else:
+        say(markdown([summary]))
+    note(f"run directory: {chosen.out}")
+    if not summary.complete:
+        complain(
+            "the run is incomplete: some questions ended in an error; --resume asks them again"
+        )
+    return 0 if summary.complete else 2
+
+
+@bench.command()
+@click.argument("runs", type=PATH, nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the summaries.")
+def report(runs: tuple[Path, ...], as_json: bool) -> None:
+    """Show the tables of one or several runs."""
+    from fsagent.bench import report as reports
+
+    if as_json:
+        say_json([dict(reports.read_summary(run).content) for run in runs])
+    else:
+        say(reports.report(runs))
+
+
+def _default_out(system: str, model: str) -> Path:
+    from datetime import datetime
+
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    name = "".join(ch if ch.isalnum() or ch in "._-" else "-" for ch in f"{system}-{model}")
+    return Path("bench-out") / f"{stamp}-{name}"
+
+
+def _categories(text: str | None) -> tuple[int, ...]:
+    if not text:
+        return ()
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part in {"1", "2", "3", "4", "5"} for part in parts):
+        raise click.BadParameter(
+            "write numbers from 1 to 5, e.g. 1,2,3,4", param_hint="--categories"
+        )
+    return tuple(sorted({int(part) for part in parts}))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None] | None]:
+    """Show a bar with time left and tokens on a terminal; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def on_progress(progress: Progress) -> None:
+            words = f"{progress.prompt_tokens + progress.completion_tokens:,} tokens"
+            if progress.errors:
+                words += f", {progress.errors} errors"
+            bar.update(task, total=progress.total, completed=progress.done, description=words)
+
+        yield on_progress
