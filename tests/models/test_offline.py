@@ -170,6 +170,12 @@ def test_without_tools_it_answers_from_the_lines_in_the_message() -> None:
     assert text.endswith("[2024-03-05:3]")
 
 
+def test_what_a_context_line_asks_is_not_taken_for_the_question() -> None:
+    context = "2024-05-01 10:00 Bo: What are you doing?\n2024-05-01 10:01 Ada: I paint a kite."
+    message = Message("user", f"{context}\n\nQuestion: What does Ada paint?")
+    assert "kite" in Offline().complete([message]).message.content
+
+
 def test_the_text_streams_in_pieces_that_add_up() -> None:
     pieces: list[str] = []
     done = Offline().complete([Message("user", "Who are you?")], on_text=pieces.append)

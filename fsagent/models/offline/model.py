@@ -63,9 +63,10 @@ _Call = tuple[str, dict[str, Any]]
 
 def _decide(asked: str, since: list[Message], offered: Mapping[str, ToolSpec]) -> str | list[_Call]:
     """Return the text to say, or the tools to call first."""
-    if small := _small_talk(asked):
-        return small
     instruction, text = _split_context(asked)
+    # Only the question counts: a context may well hold the words "what are you".
+    if small := _small_talk(text):
+        return small
     if not is_question(text):
         return "Noted."
     question = analyse(text)
