@@ -19,6 +19,14 @@ You then get its result and may call another. When you know enough, answer the u
 {"reply": "your answer"}
 Tools (a parameter with ? may be left out):"""
 
+# Measured on a model of 1.5B: without a hint at the end it answers from nothing at the first step.
+_FIRST = (
+    '(Reply with one JSON object. You know nothing yet, so call a tool: {"tool": ...}. '
+    'Only small talk gets {"reply": ...} at once.)'
+)
+_NEXT = (
+    '(Next JSON object: {"reply": ...} if the results answer the user, else another {"tool": ...}.)'
+)
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
 
 
@@ -36,6 +44,9 @@ def json_messages(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> lis
         plain[0] = replace(plain[0], content=f"{plain[0].content}\n{instructions}")
     else:
         plain.insert(0, Message("system", instructions.lstrip()))
+    if len(plain) > 1 and plain[-1].role == "user":
+        hint = _NEXT if messages[-1].role == "tool" else _FIRST
+        plain[-1] = replace(plain[-1], content=f"{plain[-1].content}\n\n{hint}")
     return _alternating(plain)
 
 

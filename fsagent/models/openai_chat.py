@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import logging
 import random
@@ -26,6 +27,7 @@ from fsagent.models.faults import Fault, Problem
 from fsagent.models.quirks import Quirks, QuirkStore
 from fsagent.models.retry import MAX_REFUSED_RETRIES, MAX_RETRIES, retry_after_s, wait_s
 from fsagent.models.thinking import opens_in_prompt, strip_thinking
+from fsagent.models.trial import ASK_ONE, WEATHER
 from fsagent.models.visible import VisibleText
 from fsagent.models.wire import wire_messages, wire_tools
 from fsagent.types import Completion, Message, ToolSpec
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+ToolMode = Literal["auto", "native", "json"]
 CONNECT_TIMEOUT_S = 10.0
 MAX_REPAIRS = 12
 
@@ -44,8 +47,9 @@ class OpenAIChat:
 
     `timeout_s` bounds the wait for the first event, `idle_timeout_s` the silence between events;
     `max_retries` counts only failures that a retry can mend. What the endpoint refuses is left out
-    or renamed, and kept in `quirks`. `extra` goes into the request's body as it is. Every failure
-    of the model's side is a `ModelError` that says what to do.
+    or renamed, and kept in `quirks`. With `try_tools`, an endpoint of which nothing is known is first
+    shown one small tool, since many take tools and never call them. `extra` goes into the request's
+    body as it is. Every failure of the model's side is a `ModelError` that says what to do.
     """
 
     def __init__(
@@ -60,8 +64,9 @@ class OpenAIChat:
         timeout_s: float = 120.0,
         idle_timeout_s: float = 60.0,
         max_retries: int = MAX_RETRIES,
-        tool_mode: Literal["auto", "native", "json"] = "auto",
+        tool_mode: ToolMode = "auto",
         stream: bool = True,
+        try_tools: bool = False,
         quirks: QuirkStore | Path | None = None,
         extra: Mapping[str, Any] | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -76,6 +81,7 @@ class OpenAIChat:
             key: value for key, value in optional.items() if value is not None
         }
         self._parameters |= dict(extra or {})
+        self._try_tools, self.last_calls_were_text = try_tools, False
         self._sleep, self._dice = sleep, dice or random.Random()
         self._clients: dict[str, openai.OpenAI] = {}
 
@@ -88,6 +94,11 @@ class OpenAIChat:
         """What is known of this endpoint and model."""
         return self._store.get(self.base_url, self._model)
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What else than the messages a reply depends on."""
+        return {"base_url": self.base_url, "tool_mode": self._tool_mode, **self._parameters}
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -96,6 +107,18 @@ class OpenAIChat:
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
         """Ask the endpoint, with bounded retries; see `Model`."""
+        if tools and self._try_tools and self._tool_mode == "auto" and self.quirks.tools is None:
+            self._exchange(ASK_ONE, [WEATHER], None)
+            if self.quirks.tools is None:
+                self.learn_tools("json")
+        return self._exchange(messages, tools, on_text)
+
+    def _exchange(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        on_text: Callable[[str], None] | None,
+    ) -> Completion:
         known = quirks = self.quirks
         visible = VisibleText(on_text, calls=bool(tools), headless=known.headless_thinking)
         failed = repairs = 0
@@ -117,12 +140,30 @@ class OpenAIChat:
             self._store.learn(self.base_url, self._model, quirks)
         return completion
 
+    def varied(self, *, tool_mode: ToolMode | None = None, **parameters: Any) -> OpenAIChat:
+        """Return the same endpoint with another tool mode or other parameters of the request."""
+        other = copy.copy(self)
+        other._tool_mode = tool_mode or self._tool_mode
+        other._parameters = {**self._parameters, **parameters}
+        return other
+
+    def learn_tools(self, tools: Literal["native", "json"]) -> None:
+        """Remember how this model calls tools."""
+        self._store.learn(self.base_url, self._model, replace(self.quirks, tools=tools))
+
     def models(self) -> list[str]:
         """Return the names of the models that the server lists."""
+        return sorted(str(one.get("id")) for one in self.listed())
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return what the server lists of its models, in the server's own words."""
         address = self.quirks.address or addresses(self.base_url)[0]
         client = self._client(address).with_options(timeout=CONNECT_TIMEOUT_S)
-        with self._faults(()):
-            return sorted(one.id for one in client.models.list())
+        try:
+            with self._faults(()):
+                return [one.to_dict() for one in client.models.list()]
+        except Fault as fault:
+            raise self._error(fault, 0) from fault
 
     def _attempt(
         self,
@@ -233,6 +274,7 @@ class OpenAIChat:
     def _taught(
         self, quirks: Quirks, reply: Reply, completion: Completion, tools: Sequence[ToolSpec]
     ) -> Quirks:
+        self.last_calls_were_text = bool(completion.message.tool_calls) and not reply.tool_calls()
         if opens_in_prompt(reply.text):
             quirks = replace(quirks, headless_thinking=True)
         if (
@@ -274,7 +316,7 @@ class OpenAIChat:
     def _error(self, fault: Fault, failed: int) -> ModelError:
         offered: list[str] = []
         if fault.kind == "model":
-            with contextlib.suppress(Fault):
+            with contextlib.suppress(ModelError):
                 offered = self.models()
         error = faults.as_model_error(
             fault, model=self._model, base_url=self.base_url, retries=failed, offered=offered

@@ -24,6 +24,7 @@ _OPENERS = (
 )
 _OPENER = re.compile("|".join(map(re.escape, _OPENERS)), re.IGNORECASE)
 _TAG = re.compile("|".join(re.escape(one) for one in _OPENERS if one[0] != "`"), re.IGNORECASE)
+_BARE = re.compile(r"\n\s*[{\[]")
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
     r"<parameter=([\w.-]+)>\n?(.*?)\n?(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL
@@ -71,12 +72,9 @@ def shown_before_calls(text: str) -> str:
     """Return the part of an unfinished reply that cannot belong to a call."""
     if text[:1] in ("{", "["):
         return ""
-    found = _OPENER.search(text)
-    if found:
-        return text[: found.start()].rstrip()
-    bare = re.search(r"\n[{\[]", text)
-    if bare:
-        text = text[: bare.start()]
+    starts = [found.start() for found in (_OPENER.search(text), _BARE.search(text)) if found]
+    if starts:
+        return text[: min(starts)].rstrip()
     return text[: len(text) - _partial_opener(text)].rstrip()
 
 
@@ -123,6 +121,8 @@ def _json_calls(body: str, names: Collection[str], tagged: bool) -> Iterator[Too
     """Yield the calls of the JSON values that follow each other at the start of `body`."""
     decoder = json.JSONDecoder(strict=False)
     place = _gap_end(body, 0)
+    if body.startswith('{{"', place):  # small models double the braces of the template they saw
+        body, place = body.replace("}}}", "}}"), place + 1
     while body[place : place + 1] in ("{", "["):
         try:
             value, place = decoder.raw_decode(body, place)

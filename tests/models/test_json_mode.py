@@ -1,0 +1,161 @@
+"""The JSON mode: a model without tool calls runs the loop."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fault_server import Answer, text
+
+from fsagent.models.json_mode import describe, json_messages, read_json_reply, reply_schema
+from fsagent.types import Completion, Message, ToolCall, ToolSpec
+
+GREP = ToolSpec(
+    "grep",
+    "Search files for a pattern.",
+    {
+        "type": "object",
+        "properties": {
+            "pattern": {"type": "string", "description": "Regular expression."},
+            "limit": {"type": "integer"},
+        },
+        "required": ["pattern"],
+    },
+)
+HISTORY = [
+    Message("system", "Be brief."),
+    Message("user", "Hello"),
+    Message("assistant", "Hi."),
+    Message("user", "What pet do I have?"),
+    Message("assistant", "", (ToolCall("c1", "grep", '{"pattern": "pet"}'),)),
+    Message("tool", "No hits.", tool_call_id="c1"),
+    Message("system", "The clock says noon."),
+]
+
+
+def test_a_tool_is_described_on_a_line_and_its_parameters_below() -> None:
+    assert describe(GREP) == (
+        "- grep(pattern: string, limit?: integer): Search files for a pattern.\n"
+        "    pattern: Regular expression."
+    )
+
+
+def test_the_conversation_is_told_in_alternating_plain_roles() -> None:
+    told = json_messages(HISTORY, [GREP])
+    assert [message.role for message in told] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert told[0].content.startswith("Be brief.\n")
+    assert "- grep(pattern" in told[0].content
+    assert json.loads(told[2].content) == {"reply": "Hi."}
+    assert json.loads(told[4].content) == {"tool": "grep", "arguments": {"pattern": "pet"}}
+    assert told[5].content.startswith("Result of grep:\nNo hits.\n\nThe clock says noon.")
+    assert not any(message.tool_calls or message.tool_call_id for message in told)
+
+
+def test_the_system_prompt_stays_the_same_while_the_conversation_grows() -> None:
+    assert json_messages(HISTORY[:2], [GREP])[0] == json_messages(HISTORY, [GREP])[0]
+
+
+def test_without_tools_the_conversation_is_told_without_instructions() -> None:
+    told = json_messages(HISTORY[:3], [])
+    assert [message.content for message in told] == ["Be brief.", "Hello", "Hi."]
+
+
+def test_the_schema_allows_each_tool_and_a_reply() -> None:
+    call, said = reply_schema([GREP])["anyOf"]
+    assert call["properties"]["tool"] == {"const": "grep"}
+    assert call["properties"]["arguments"] == GREP.parameters
+    assert said["required"] == ["reply"]
+
+
+REPLIES = {
+    "a call": ('{"tool": "grep", "arguments": {"pattern": "pet"}}', "", ["grep"]),
+    "several calls": (
+        '{"tool": "grep", "arguments": {}}\n{"tool": "grep", "arguments": {}}',
+        "",
+        ["grep", "grep"],
+    ),
+    "an unknown tool": ('{"tool": "fly", "arguments": {}}', "", ["fly"]),
+    "a reply": ('{"reply": "A dog."}', "A dog.", []),
+    "a fenced reply": ('```json\n{"reply": "A dog."}\n```', "A dog.", []),
+    "a reply as a tool": (
+        '{"tool": "reply", "arguments": {"reply": "A dog."}}',
+        "A dog.",
+        [],
+    ),
+    "another key": ('{"answer": "A dog."}', "A dog.", []),
+    "a newline in the string": ('{"reply": "A\ndog."}', "A\ndog.", []),
+    "plain text": ("A dog.", "A dog.", []),
+    "other JSON": ('{"dog": 1}', '{"dog": 1}', []),
+}
+
+
+@pytest.mark.parametrize(("said", "content", "names"), REPLIES.values(), ids=REPLIES.keys())
+def test_a_reply_is_read(said: str, content: str, names: list[str]) -> None:
+    read = read_json_reply(Completion(Message("assistant", said)), [GREP])
+    assert read.message.content == content
+    assert [one.name for one in read.message.tool_calls] == names
+    assert read.finish_reason == ("tool_calls" if names else "stop")
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ('{"tool": "grep", "arguments": {"pattern": "pe', ""),
+        ('{"tool": "grep", "arguments": {"pattern": "pet"}}', ""),
+        ('{"reply": "A dog, call', "A dog, call"),
+        ('{"reply": "A dog\\', "A dog"),
+        ('{"reply": "caf\\u00', "caf"),
+        ("A do", "A do"),
+    ],
+)
+def test_a_reply_cut_by_its_length_calls_nothing(said: str, content: str) -> None:
+    read = read_json_reply(Completion(Message("assistant", said), "length"), [GREP])
+    assert (read.message.content, read.message.tool_calls) == (content, ())
+
+
+def test_the_json_mode_runs_a_conversation_at_an_endpoint(server, connect) -> None:
+    server.play(
+        text('{"tool": "grep", "arguments": {"pattern": "pet"}}'), text('{"reply": "A dog."}')
+    )
+    model = connect(tool_mode="json")
+    pieces: list[str] = []
+    messages = [Message("user", "What pet do I have?")]
+    first = model.complete(messages, [GREP], on_text=pieces.append)
+    result = Message("tool", "core/human.md:3: a dog", tool_call_id=first.message.tool_calls[0].id)
+    last = model.complete([*messages, first.message, result], [GREP], on_text=pieces.append)
+    assert (last.message.content, pieces) == ("A dog.", ["A dog."])
+    sent = server.requests[1].body
+    assert "tools" not in sent
+    assert sent["response_format"]["json_schema"]["schema"] == reply_schema([GREP])
+
+
+def test_calls_written_as_text_are_run_and_teach_the_json_mode(server, connect) -> None:
+    written = '```json\n{"name": "grep", "arguments": {"pattern": "pet"}}\n```'
+    server.play(text(written), text('{"reply": "A dog."}'))
+    model = connect()
+    pieces: list[str] = []
+    first = model.complete([Message("user", "?")], [GREP], on_text=pieces.append)
+    assert [one.name for one in first.message.tool_calls] == ["grep"]
+    assert pieces == []
+    assert model.quirks.tools == "json"
+    assert model.complete([Message("user", "?")], [GREP]).message.content == "A dog."
+
+
+def test_an_endpoint_that_never_calls_is_found_out_before_its_first_use(server, connect) -> None:
+    def answer(request) -> Answer:
+        asks_weather = "weather" in request.body["messages"][-1]["content"]
+        return text("It is fine.") if asks_weather else text('{"reply": "A dog."}')
+
+    server.script = answer
+    model = connect(try_tools=True)
+    assert model.complete([Message("user", "Pet?")], [GREP]).message.content == "A dog."
+    assert (len(server.requests), model.quirks.tools) == (2, "json")
+    model.complete([Message("user", "Pet?")], [GREP])
+    assert len(server.requests) == 3
