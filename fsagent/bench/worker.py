@@ -93,7 +93,11 @@ class Worker:
         self.close()
         folder = tempfile.TemporaryDirectory(prefix="fsagent-bench-", ignore_cleanup_errors=True)
         started = time.perf_counter()
-        system = make_system(self._options.system, self._setup(sample, Path(folder.name)))
+        try:
+            system = make_system(self._options.system, self._setup(sample, Path(folder.name)))
+        except BaseException:
+            folder.cleanup()
+            raise
         self._open = _Open(sample.sample_id, system, folder)
         return {
             "sample_id": sample.sample_id,
