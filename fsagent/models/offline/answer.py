@@ -29,6 +29,11 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 
+_CALLED = re.compile(
+    r"\b(?:called|named|names? (?:is|are|was)|call (?:him|her|it|them)|titled|'s name is)\s+"
+    r"(?:the\s+)?[\"“'‘]?((?:[A-Z][\w'’-]*)(?:(?:,? and |, | of | the | )[A-Z][\w'’-]*)*)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -108,12 +113,21 @@ def _how_many(question: Question, scored: Sequence[Scored]) -> Reply | None:
         for place, word in enumerate(found):
             near = content_stems(" ".join(found[place + 1 : place + 4]))
             if _is_number(word) and (not question.focus or set(near) & set(question.focus)):
-                return _reply(word.lower(), [one.line])
+                much = question.text.lower().startswith("how much")
+                return _reply(" ".join(found[place : place + 1 + much]), [one.line])
     return None
 
 
 def _is_number(word: str) -> bool:
-    return word[0].isdigit() or word.lower() in NUMBER_WORDS
+    return word[0].isdigit() or word.lower().split("-")[0] in NUMBER_WORDS
+
+
+def _name(question: Question, scored: Sequence[Scored]) -> Reply | None:
+    """Return what a sentence says that something is called."""
+    for one in scored[:POOL]:
+        if one.features["own"] > 0 and (match := _CALLED.search(one.sentence)):
+            return _reply(match[1], [one.line])
+    return None
 
 
 def _yes_or_no(question: Question, scored: Sequence[Scored]) -> Reply:
@@ -147,6 +161,7 @@ _SPECIAL: dict[str, Callable[[Question, Sequence[Scored]], Reply | None]] = {
     "how long": _how_long,
     "how many": _how_many,
     "yes/no": _yes_or_no,
+    "name": _name,
     "would": _yes_or_no,
     "choice": _choice,
 }

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from fsagent.types import Message
 
 _HIT = re.compile(r"^(?P<path>[^\s:][^:\n]*?):(?P<line>\d+): (?P<text>.*)$")
+_AROUND = re.compile(r"^(?P<path>[^\s:][^:\n]*?)-(?P<line>\d+)- (?P<text>.*)$")
 _WINDOW = re.compile(r"^(?P<path>\S.*?) lines (?P<start>\d+)-(?P<end>\d+) of (?P<total>\d+)")
 _NUMBERED = re.compile(r"^\s*(?P<line>\d+): (?P<text>.*)$")
 _RECALL = re.compile(
@@ -37,7 +39,7 @@ class Line:
         return f"[{day[1] if day else self.path}:{self.number}]" if self.path else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """All lines the tools have shown in this turn, by place, and the words no line holds."""
 
@@ -51,10 +53,12 @@ class Evidence:
 
     def before(self, line: Line, back: int = 1) -> Line | None:
         """Return the line `back` lines above, if it was shown."""
-        return self._at(line.path, line.number - back)
+        return self.by_place.get((line.path, line.number - back))
 
-    def _at(self, path: str, number: int) -> Line | None:
-        return next((one for one in self.lines if (one.path, one.number) == (path, number)), None)
+    @cached_property
+    def by_place(self) -> dict[tuple[str, int], Line]:
+        """The lines by path and number."""
+        return {(line.path, line.number): line for line in self.lines}
 
 
 def read_evidence(messages: Iterable[Message]) -> Evidence:
@@ -74,7 +78,7 @@ def read_context(text: str) -> Evidence:
         if (match := _HIT.match(raw)) and not _RECALL.match(raw):
             _add(found, make_line(match["path"], int(match["line"]), match["text"], len(found)))
         elif _RECALL.match(raw):
-            _add(found, make_line("", place, raw, len(found)))
+            _add(found, make_line("", place, raw, None))
     return Evidence(tuple(found.values()))
 
 
@@ -106,6 +110,8 @@ def _read_result(text: str, found: dict[tuple[str, int], Line], missing: set[str
         elif match := _HIT.match(raw):
             rank = sum(line.rank is not None for line in found.values())
             _add(found, make_line(match["path"], int(match["line"]), match["text"], rank))
+        elif match := _AROUND.match(raw):
+            _add(found, make_line(match["path"], int(match["line"]), match["text"], None))
 
 
 def _add(found: dict[tuple[str, int], Line], line: Line) -> None:

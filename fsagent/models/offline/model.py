@@ -10,6 +10,7 @@ from typing import Any
 from fsagent.models.offline.answer import Reply, answer
 from fsagent.models.offline.evidence import Evidence, read_context, read_evidence
 from fsagent.models.offline.question import Question, analyse, is_question
+from fsagent.models.offline.reader import ranked
 from fsagent.tokens import estimate_message, estimate_request
 from fsagent.types import Completion, FinishReason, Message, ToolCall, ToolSpec, Usage
 
@@ -22,6 +23,7 @@ _WHO = re.compile(
 )
 _GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[^?]{0,30}$", re.I)
 _THANKS = re.compile(r"(?:thanks|thank you|thx|cheers|bye|goodbye|good night)\b[^?]{0,40}$", re.I)
+_MARKED = re.compile(r"^\W*question:\W*(.+)$", re.IGNORECASE | re.MULTILINE)
 _ABOUT = (
     "I am the offline model of fsagent: a small set of rules without a network. "
     "I search this memory, open what I find, and answer with its lines."
@@ -67,12 +69,12 @@ def _decide(asked: str, since: list[Message], offered: Mapping[str, ToolSpec]) -
     # Only the question counts: a context may well hold the words "what are you".
     if small := _small_talk(text):
         return small
-    if not is_question(text):
+    if not (is_question(text) or _MARKED.search(instruction)):
         return "Noted."
     question = analyse(text)
     search = next((name for name in _SEARCHES if name in offered), None)
     if search is None:
-        return str(answer(question, read_context(instruction)))
+        return str(answer(question, ranked(question, read_context(instruction))))
     evidence = read_evidence(since)
     return _next_calls(question, evidence, since, offered, search) or str(
         answer(question, evidence)
@@ -121,12 +123,12 @@ def _turn(messages: Sequence[Message]) -> tuple[str, list[Message]]:
 
 
 def _split_context(asked: str) -> tuple[str, str]:
-    """Split a message into the context it carries and the question at its end."""
-    lines = [line for line in asked.strip().splitlines() if line.strip()]
-    question = next(
-        (line for line in reversed(lines) if is_question(line)), lines[-1] if lines else ""
-    )
-    return asked, re.sub(r"^\W*question\W+", "", question, flags=re.IGNORECASE)
+    """Return the context that a message carries, and the question at its end."""
+    lines = [line for line in asked.strip().splitlines() if line.strip()] or [""]
+    marked = [match[1] for line in lines if (match := _MARKED.match(line))]
+    if marked:
+        return asked, marked[-1]
+    return asked, next((line for line in reversed(lines) if is_question(line)), lines[-1])
 
 
 def _small_talk(asked: str) -> str | None:

@@ -45,6 +45,9 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 
+ASSISTANT = "assistant"
+"""The speaker of the agent's own lines in recall."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -59,8 +62,10 @@ class Question:
     own: bool = False
 
     def subjects(self, speakers: Collection[str]) -> frozenset[str]:
-        """Return which of `speakers` the question names."""
+        """Return which of `speakers` the question names; one about "me" is not about us."""
         named = {name.lower() for name in self.names}
+        if self.own:
+            return frozenset(speakers) - {ASSISTANT}
         return frozenset(s for s in speakers if s.lower() in named or s.split()[0].lower() in named)
 
     def dates(self, now: date) -> list[When]:

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 
@@ -102,6 +102,14 @@ class _Reading:
             )
             yield Scored(line, part, score, score - of_person, coverage, found)
 
+    def held(self, line: Line) -> float:
+        """Return how well a line fits by its words, those of the line above, and its speaker."""
+        own = set(content_stems(line.body))
+        above = self.evidence.before(line)
+        near = set(content_stems(above.body)) if above else set()
+        speaks = 1.25 if line.speaker in self.subjects else 1.0
+        return speaks * (self._held(own) + 0.4 * self._held(near - own))
+
     def _line_features(self, line: Line, whole: set[str]) -> dict[str, float]:
         above = [self.evidence.before(line, back) for back in (1, 2)]
         below = self.evidence.before(line, -1)
@@ -173,6 +181,20 @@ class _Reading:
         if kind in ("who", "name"):
             return float('"' in sentence or any(w[0].isupper() for w in found[1:] if w[0:2] != "I"))
         return 0.0
+
+
+def ranked(question: Question, evidence: Evidence, *, keep: int = 20) -> Evidence:
+    """Rank lines that came without a search by the question's words; keep the best and those near."""
+    if not evidence.lines or evidence.hits():
+        return evidence
+    reading = _Reading(question, evidence)
+    held = [reading.held(line) for line in evidence.lines]
+    best = sorted(range(len(held)), key=lambda place: -held[place])[:keep]
+    rank = {place: i for i, place in enumerate(best) if held[place] > 0}
+    near = sorted({n for place in rank for n in range(place - 2, place + 4) if 0 <= n < len(held)})
+    return Evidence(
+        tuple(replace(evidence.lines[n], rank=rank.get(n)) for n in near), evidence.missing
+    )
 
 
 def term_weights(
