@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 ToolMode = Literal["auto", "native", "json"]
 CONNECT_TIMEOUT_S = 10.0
 MAX_REPAIRS = 12
+JSON_MAX_TOKENS = 1_024  # under a grammar a small model may write white space for ever
 
 
 class OpenAIChat:
@@ -95,6 +96,11 @@ class OpenAIChat:
         return self._store.get(self.base_url, self._model)
 
     @property
+    def context_tokens(self) -> int | None:
+        """The size of the model's context window, where the endpoint has told it."""
+        return self.quirks.context_tokens
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What else than the messages a reply depends on."""
         return {"base_url": self.base_url, "tool_mode": self._tool_mode, **self._parameters}
@@ -110,7 +116,7 @@ class OpenAIChat:
         if tools and self._try_tools and self._tool_mode == "auto" and self.quirks.tools is None:
             self._exchange(ASK_ONE, [WEATHER], None)
             if self.quirks.tools is None:
-                self.learn_tools("json")
+                self.learn(tools="json")
         return self._exchange(messages, tools, on_text)
 
     def _exchange(
@@ -147,9 +153,9 @@ class OpenAIChat:
         other._parameters = {**self._parameters, **parameters}
         return other
 
-    def learn_tools(self, tools: Literal["native", "json"]) -> None:
-        """Remember how this model calls tools."""
-        self._store.learn(self.base_url, self._model, replace(self.quirks, tools=tools))
+    def learn(self, **known: Any) -> None:
+        """Remember these fields of the endpoint's `Quirks`."""
+        self._store.learn(self.base_url, self._model, replace(self.quirks, **known))
 
     def models(self) -> list[str]:
         """Return the names of the models that the server lists."""
@@ -205,6 +211,7 @@ class OpenAIChat:
             shape = json_mode.response_format(quirks.response_format, tools) if tools else None
             if shape:
                 optional["response_format"] = shape
+                optional.setdefault("max_tokens", JSON_MAX_TOKENS)
         return {"model": self._model, "messages": sent, **quirks.apply(optional)}
 
     def _receive(
@@ -292,8 +299,7 @@ class OpenAIChat:
         if fault.kind == "tools" and self._tool_mode == "native":
             return None
         if fault.kind == "overflow" and fault.problem.limit_tokens:
-            learned = replace(quirks, context_tokens=fault.problem.limit_tokens)
-            self._store.learn(self.base_url, self._model, learned)
+            self.learn(context_tokens=fault.problem.limit_tokens)
             return None
         return quirks.after(fault)
 

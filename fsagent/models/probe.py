@@ -10,7 +10,7 @@ from typing import Any
 from fsagent.errors import ModelError
 from fsagent.models.openai_chat import OpenAIChat
 from fsagent.models.trial import ASK_ONE, ASK_TWO, WEATHER
-from fsagent.types import Completion, Message
+from fsagent.types import Completion, Message, Model
 
 _HELLO = (Message("user", "Say hello."),)
 _SIZES = ("n_ctx", "max_model_len", "context_length", "loaded_context_length", "max_context_length")
@@ -18,25 +18,27 @@ _SIZES = ("n_ctx", "max_model_len", "context_length", "loaded_context_length", "
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """One thing that was tried. `works` is None where it could not be told."""
+    """One thing that was tried. `ok` is None where it could not be told."""
 
     name: str
-    works: bool | None
-    found: str
+    ok: bool | None
+    detail: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON shape of a result."""
-        return {"name": self.name, "works": self.works, "found": self.found}
+        return {"name": self.name, "ok": self.ok, "detail": self.detail}
 
 
-def probe(model: OpenAIChat) -> list[ProbeResult]:
+def probe(model: Model) -> list[ProbeResult]:
     """Try the endpoint of a model; about seven small requests. What it refuses is learned.
 
     The first one finds out whether the endpoint answers at all; without an answer it is the
     only result.
     """
+    if not isinstance(model, OpenAIChat):
+        return [ProbeResult("endpoint", None, f"{model.name} has none: nothing to try")]
     first = _tried("streaming", lambda: _streaming(model))
-    if first.works is False:
+    if first.ok is False:
         return [first]
     checks: Iterable[tuple[str, Callable[[], ProbeResult]]] = (
         (
@@ -84,15 +86,15 @@ def _tools(model: OpenAIChat) -> ProbeResult:
     try:
         completion = native.complete(ASK_ONE, [WEATHER])
     except ModelError as err:
-        model.learn_tools("json")
+        model.learn(tools="json")
         return ProbeResult("tools", False, f"refused, so JSON mode drives it: {err}")
     if not completion.message.tool_calls:
-        model.learn_tools("json")
+        model.learn(tools="json")
         return ProbeResult("tools", False, "offered, but not called; JSON mode drives it")
     if native.last_calls_were_text:
-        model.learn_tools("json")
+        model.learn(tools="json")
         return ProbeResult("tools", False, "calls come as text; JSON mode drives it")
-    model.learn_tools("native")
+    model.learn(tools="native")
     (call, *_) = completion.message.tool_calls
     return ProbeResult("tools", True, f"native calls: {call.name}({call.arguments})")
 
@@ -138,6 +140,7 @@ def _context(model: OpenAIChat) -> ProbeResult:
         size = model.quirks.context_tokens
     if size is None:
         return ProbeResult("context size", None, "not told; set context_tokens")
+    model.learn(context_tokens=size)
     return ProbeResult("context size", True, f"{size} tokens")
 
 

@@ -8,6 +8,7 @@ import pytest
 from fault_server import Answer, text
 
 from fsagent.models.json_mode import describe, json_messages, read_json_reply, reply_schema
+from fsagent.models.openai_chat import JSON_MAX_TOKENS
 from fsagent.types import Completion, Message, ToolCall, ToolSpec
 
 GREP = ToolSpec(
@@ -133,6 +134,7 @@ def test_the_json_mode_runs_a_conversation_at_an_endpoint(server, connect) -> No
     assert (last.message.content, pieces) == ("A dog.", ["A dog."])
     sent = server.requests[1].body
     assert "tools" not in sent
+    assert sent["max_tokens"] == JSON_MAX_TOKENS
     assert sent["response_format"]["json_schema"]["schema"] == reply_schema([GREP])
 
 

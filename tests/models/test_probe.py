@@ -7,6 +7,7 @@ from typing import Any
 from fault_server import Answer, body, call_delta, chunk, error, stream, text
 
 from fsagent.models.probe import probe
+from fsagent.models.scripted import Scripted
 
 LISTED = {"object": "list", "data": [{"id": "m", "object": "model", "meta": {"n_ctx": 4096}}]}
 
@@ -44,7 +45,7 @@ def test_an_able_endpoint_passes_every_check(server, connect) -> None:
     server.script = able
     model = connect()
     results = {one.name: one for one in probe(model)}
-    assert all(one.works for one in results.values()), results
+    assert all(one.ok for one in results.values()), results
     assert list(results) == [
         "streaming",
         "token parameter",
@@ -54,15 +55,16 @@ def test_an_able_endpoint_passes_every_check(server, connect) -> None:
         "JSON schema",
         "context size",
     ]
-    assert results["context size"].found == "4096 tokens"
-    assert results["token parameter"].found == "max_tokens"
+    assert results["context size"].detail == "4096 tokens"
+    assert results["token parameter"].detail == "max_tokens"
     assert model.quirks.tools == "native"
+    assert model.context_tokens == 4096
 
 
 def test_a_poor_endpoint_is_described_and_learned(server, connect) -> None:
     server.script = poor
     model = connect()
-    results = {one.name: (one.works, one.found) for one in probe(model)}
+    results = {one.name: (one.ok, one.detail) for one in probe(model)}
     assert results["streaming"] == (None, "refused; replies come whole")
     assert results["token parameter"] == (True, "max_completion_tokens")
     assert results["temperature"] == (False, "temperature refused; left out")
@@ -76,6 +78,11 @@ def test_a_poor_endpoint_is_described_and_learned(server, connect) -> None:
 def test_an_endpoint_that_does_not_answer_gives_one_result(server, connect) -> None:
     server.play(error("Incorrect key", 401))
     (result,) = probe(connect())
-    assert result.works is False
-    assert "refuses the key" in result.found
+    assert result.ok is False
+    assert "refuses the key" in result.detail
     assert result.as_dict()["name"] == "streaming"
+
+
+def test_a_model_without_an_endpoint_has_nothing_to_probe() -> None:
+    (result,) = probe(Scripted([]))
+    assert (result.name, result.ok) == ("endpoint", None)
