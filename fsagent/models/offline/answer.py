@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from fsagent.dates import find_dates, say_day
 from fsagent.models.offline.evidence import Evidence, Line
+from fsagent.models.offline.phrase import Span
 from fsagent.models.offline.question import Question, negated
 from fsagent.models.offline.reader import Scored, score_sentences
-from fsagent.models.offline.spans import Span, best_spans
+from fsagent.models.offline.spans import best_spans
 from fsagent.models.offline.words import NUMBER_WORDS, content_stems, is_content, words
 
 REFUSAL = "No information available"
