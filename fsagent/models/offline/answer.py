@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fsagent.dates import find_dates, say_day
 from fsagent.models.offline.evidence import Evidence, Line
-from fsagent.models.offline.phrase import Span
+from fsagent.models.offline.phrase import Span, names_somebody
 from fsagent.models.offline.question import Question, negated
 from fsagent.models.offline.reader import Scored, score_sentences
 from fsagent.models.offline.spans import best_spans
@@ -21,6 +21,7 @@ MIN_COVERAGE = 0.1
 # How much better the words of another person may fit than all that the person asked about says.
 MAX_MISFIT = 0.5
 POOL = 10  # sentences in which a phrase is sought
+FEW = 4  # sentences in which somebody is sought
 LIST_GAP, LIST_LENGTH = 4.6, 4  # a further item scores within a tenth of the first, at most four
 _DURATION = re.compile(
     r"\b(?:(?:about|around|over|almost|nearly) )?(?:\d+|an?|(?:a )?(?:few|couple of)|several|"
@@ -86,7 +87,9 @@ def _alike(one: Span, other: Span) -> bool:
 
 def _reply(text: str, lines: Sequence[Line]) -> Reply:
     cited = dict.fromkeys(line.citation for line in lines if line.citation)
-    return Reply(text.strip(" ,;:"), tuple(cited))
+    # "My" would mean the one who answers.
+    text = re.sub(r"^(?:my|our)\s+", "", text.strip(" ,;:"), flags=re.IGNORECASE)
+    return Reply(text, tuple(cited))
 
 
 def _when(question: Question, scored: Sequence[Scored]) -> Reply | None:
@@ -117,6 +120,14 @@ def _how_many(question: Question, scored: Sequence[Scored]) -> Reply | None:
                 much = question.text.lower().startswith("how much")
                 return _reply(" ".join(found[place : place + 1 + much]), [one.line])
     return None
+
+
+def _who(question: Question, scored: Sequence[Scored]) -> Reply | None:
+    """Return the best phrase that is somebody."""
+    spans = (span for _, span in best_spans(question, scored[:FEW]))
+    known = {one.line.speaker for one in scored if one.line.speaker} | set(question.names)
+    best = next((span for span in spans if names_somebody(question, span, known)), None)
+    return _reply(best.text, [best.scored.line]) if best else None
 
 
 def _is_number(word: str) -> bool:
@@ -163,6 +174,7 @@ _SPECIAL: dict[str, Callable[[Question, Sequence[Scored]], Reply | None]] = {
     "how many": _how_many,
     "yes/no": _yes_or_no,
     "name": _name,
+    "who": _who,
     "would": _yes_or_no,
     "choice": _choice,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fsagent.models.offline.question import Question
@@ -67,6 +68,15 @@ def features(question: Question, span: Span) -> dict[str, float]:
     group = _GROUPS.get(question.kind) or _what_group(question)
     found |= {f"{group}: {name}": value for name, value in _by_kind(span).items()}
     return {name: value for name, value in found.items() if value}
+
+
+def names_somebody(question: Question, span: Span, known: Collection[str]) -> bool:
+    """Tell whether a phrase is a name or a relative, and neither asked with nor in `known`."""
+    inside = span.inside
+    if len(inside) > 4 or any(t.asked or plain(t.text).title() in known for t in inside):
+        return False
+    kin = inside[0].kind in "DPWN" and plain(inside[-1].text) in _KINSHIP
+    return kin or (_all_names(span) and inside[0].kind in "DN")
 
 
 def _contents(question: Question, span: Span) -> dict[str, float]:
