@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -83,3 +85,13 @@ def test_a_key_alone_means_openai_and_a_base_url_needs_no_key() -> None:
     assert isinstance(local, OpenAIChat)
     assert keyed.base_url == "https://api.openai.com/v1"
     assert local.identity["tool_mode"] == "json"
+
+
+def test_loading_a_model_does_not_load_the_openai_package() -> None:
+    code = (
+        "import sys; from fsagent.config import Settings; "
+        "from fsagent.models.registry import load_model; "
+        "load_model('gpt-5', Settings(api_key='k')); "
+        "sys.exit('openai' in sys.modules or 'httpx' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
