@@ -57,7 +57,7 @@ def _chunk(event: Event) -> Mapping[str, Any]:
         return DONE
     try:
         value = json.loads(event.data)
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         if event.name == "error":
             return {"error": event.data}
         raise Fault(
@@ -77,7 +77,7 @@ def _whole(body: bytes) -> Iterator[Mapping[str, Any]]:
         return
     try:
         payload = json.loads(body)
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         shown = body[:80].decode("utf-8", "replace")
         raise Fault(
             "broken", Problem(f"the answer is not JSON: {shown!r}"), malformed=True

@@ -207,7 +207,7 @@ def _limit(message: str) -> int | None:
 def _parsed(text: str | bytes) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 

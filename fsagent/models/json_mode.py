@@ -120,7 +120,7 @@ def _reply_of(text: str) -> str | None:
     bare = re.sub(r"\A```\w*\s*|\s*```\Z", "", text)
     try:
         value = json.loads(bare, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if isinstance(value, str):
         return value

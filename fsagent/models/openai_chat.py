@@ -182,6 +182,7 @@ class OpenAIChat:
         in_json = self._in_json(quirks)
         body = self._body(messages, tools, quirks)
         reply = Reply()
+        visible.begin()
         grow = None if in_json and tools else visible.grow
         try:
             self._receive(reply, quirks.address or addresses(self.base_url)[0], body, grow)

@@ -24,7 +24,7 @@ _OPENERS = (
 )
 _OPENER = re.compile("|".join(map(re.escape, _OPENERS)), re.IGNORECASE)
 _TAG = re.compile("|".join(re.escape(one) for one in _OPENERS if one[0] != "`"), re.IGNORECASE)
-_BARE = re.compile(r"\n\s*[{\[]")
+_BARE = re.compile(r"\n[ \t]*[{\[]")
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
     r"<parameter=([\w.-]+)>\n?(.*?)\n?(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL
@@ -88,7 +88,7 @@ def _partial_opener(text: str) -> int:
 
 def _starts(text: str) -> Iterator[int]:
     """Yield where a call may begin: a tag, a fence, or JSON that opens the text or a line."""
-    pattern = re.compile(rf"{_OPENER.pattern}|(?:\A|(?<=\n))\s*(?=[{{\[])", re.IGNORECASE)
+    pattern = re.compile(rf"{_OPENER.pattern}|(?:\A\s*|(?<=\n)[ \t]*)(?=[{{\[])", re.IGNORECASE)
     for found in pattern.finditer(text):
         yield found.start()
 
@@ -126,7 +126,7 @@ def _json_calls(body: str, names: Collection[str], tagged: bool) -> Iterator[Too
     while body[place : place + 1] in ("{", "["):
         try:
             value, place = decoder.raw_decode(body, place)
-        except ValueError:
+        except (ValueError, RecursionError):  # "[[[[..." is not worth more
             return
         for one in value if isinstance(value, list) else [value]:
             yield from _calls_of(one, names, tagged)

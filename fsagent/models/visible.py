@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from fsagent.models.thinking import shown_so_far
 from fsagent.models.tool_text import shown_before_calls
+
+_MARK = re.compile(r"[<{\[`]")
 
 
 class VisibleText:
@@ -20,11 +23,19 @@ class VisibleText:
         self, on_text: Callable[[str], None] | None, *, calls: bool, headless: bool
     ) -> None:
         self._on_text, self._calls, self._headless = on_text, calls, headless
-        self._shown = ""
+        self._shown, self._unmarked = "", 0
+
+    def begin(self) -> None:
+        """Start on another attempt."""
+        self._unmarked = 0
 
     def grow(self, text: str) -> None:
         """Pass on what can be shown of the reply so far."""
         if self._on_text is None:
+            return
+        if not self._headless and not _MARK.search(text, self._unmarked):
+            self._unmarked = len(text)  # nothing that could open a block: most replies, all along
+            self._show(text.strip())
             return
         shown = shown_so_far(text, headless=self._headless)
         self._show(shown_before_calls(shown) if self._calls else shown)

@@ -50,7 +50,7 @@ def _object_text(arguments: str) -> str:
     # makes llama.cpp, vLLM and Ollama refuse every later request of the conversation.
     try:
         whole = isinstance(json.loads(arguments), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         whole = False
     return _encodable(arguments) if whole else json.dumps({"malformed": _encodable(arguments)})
 

@@ -332,3 +332,22 @@ def test_reasoning_is_neither_stored_nor_shown(
         pieces.clear()
         assert model.complete(ASK, on_text=pieces.append).message.content == stored
     assert "".join(pieces) == stored
+
+
+def test_a_retry_that_opens_with_reasoning_shows_none_of_it(
+    server: FaultServer, connect: Connect
+) -> None:
+    dropped = stream(chunk({"content": "You have a do"}), done=False)
+    server.play(dropped, text("<think>She said dog, I am sure.</think>You have a dog."))
+    pieces: list[str] = []
+    connect().complete(ASK, on_text=pieces.append)
+    assert "".join(pieces) == "You have a dog."
+
+
+def test_a_retry_that_says_something_else_starts_a_new_paragraph(
+    server: FaultServer, connect: Connect
+) -> None:
+    server.play(stream(chunk({"content": "Let me th"}), done=False), OK)
+    pieces: list[str] = []
+    connect().complete(ASK, on_text=pieces.append)
+    assert "".join(pieces) == "Let me th\n\nYou have a dog."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -122,3 +123,25 @@ def test_what_streams_adds_up_to_what_is_stored(text: str, dice) -> None:
         visible.grow(text[:place])
     visible.finish(content)
     assert "".join(pieces) == content
+
+
+HARD = {
+    "blank lines": "\n" * 50_000 + "a",
+    "spaces": "a" + " " * 50_000 + "b" + "\n" * 50_000,
+    "open brackets": "[" * 50_000,
+    "open objects": '{"a":' * 20_000,
+    "lines of braces": "\n{" * 5_000,
+    "open tags": "<think>" * 10_000,
+    "closing tags": "a\n" * 10_000 + "</thin" * 1_000,
+    "calls never closed": "<tool_call>" * 1_000,
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD.keys())
+def test_no_text_takes_long_to_read(text: str) -> None:
+    pieces: list[str] = []
+    start = time.perf_counter()
+    stored = read_text_calls(Completion(Message("assistant", strip_thinking(text))), [GREP])
+    VisibleText(pieces.append, calls=True, headless=False).grow(text)
+    assert time.perf_counter() - start < 1.0
+    assert stored.message.tool_calls == ()
