@@ -70,12 +70,18 @@ class Tree:
             )
         self.derived = self.root / DERIVED
         self._fd = openat.open_root(self.root)
+        self._written: set[str] = set()
 
     def close(self) -> None:
         """Let go of the root's descriptor."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    def take_written(self) -> frozenset[str]:
+        """Return the files replaced or removed through this tree since the last call (appends not)."""
+        written, self._written = self._written, set()
+        return frozenset(written)
 
     def read_bytes(self, path: str, *, limit: int = MAX_READ_BYTES) -> bytes:
         """Return a regular file's bytes; a file larger than `limit` is refused (LIM)."""
@@ -150,6 +156,7 @@ class Tree:
             if expect is not None and self._digest_at(fd, leaf) != expect:
                 raise StaleWrite(name)
             durable.replace_at(fd, leaf, data)
+            self._written.add(name)
         return sha256(data)
 
     def create(self, path: str, data: bytes) -> str:
@@ -179,6 +186,7 @@ class Tree:
             self._check_target(name, fd, leaf)
             os.unlink(leaf, dir_fd=fd)
             os.fsync(fd)
+            self._written.add(name)
 
     def digest(self, path: str) -> str:
         """Return the sha256 of a file's bytes, `""` where there is no such file."""
