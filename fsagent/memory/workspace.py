@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from fsagent.config import Settings, environment, load_settings
 from fsagent.memory.archival import Archival
@@ -14,6 +16,9 @@ from fsagent.types import Clock
 from fsagent.workspace.locate import check_workspace
 from fsagent.workspace.template import lay_template
 from fsagent.workspace.tree import Tree
+
+if TYPE_CHECKING:
+    from fsagent.memory.history.history import History
 
 
 class Workspace:
@@ -51,8 +56,17 @@ class Workspace:
         lay_template(Path(path))
         return cls.open(path, settings=settings, clock=clock)
 
+    @cached_property
+    def history(self) -> History:
+        """The history of this workspace; its modules are loaded when first asked for."""
+        from fsagent.memory.history.history import History
+
+        return History(self.tree, self.settings, self.clock)
+
     def close(self) -> None:
-        """Let go of the folder."""
+        """Finish what the history has to commit and let go of the folder."""
+        if "history" in self.__dict__:
+            self.history.close()
         self.tree.close()
 
     def __enter__(self) -> Workspace:

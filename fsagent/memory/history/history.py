@@ -1,0 +1,296 @@
+"""The history of a workspace: who changed what in which turn, committed behind the reply.
+
+A turn's marker is on disk before its commit is made, so a crash in between loses nothing: the next
+start commits it. A commit that cannot be made (no git, a merge under way) is said and tried again;
+the edit stands either way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+
+from fsagent.config import Settings
+from fsagent.errors import FsagentError, HistoryError, WorkspaceLocked
+from fsagent.memory.history.commits import CommitsHeld
+from fsagent.memory.history.lines import words_of_turn
+from fsagent.memory.history.messages import By, TurnNote, author_of, commit_message
+from fsagent.memory.history.outside import unshown_edits
+from fsagent.memory.history.pending import Pending
+from fsagent.memory.history.policy import due_files
+from fsagent.memory.history.repository import Repository, Scope, open_repository
+from fsagent.memory.history.scan import in_recall
+from fsagent.memory.recall import Recall
+from fsagent.types import Clock
+from fsagent.workspace.tree import Tree
+
+_log = logging.getLogger(__name__)
+TURN_LOCK = "turn"
+RECALL_EVERY_TURNS = 32
+LOOSE_OBJECTS = 2000
+
+
+class History:
+    """Commits of a workspace. Use `begin_turn` and `end_turn` around a turn, `close` at the end.
+
+    These never raise for git's sake: what went wrong stands in `notices` and is tried again.
+    """
+
+    def __init__(self, tree: Tree, settings: Settings, clock: Clock) -> None:
+        self._tree, self._settings = tree, settings
+        self._recall = Recall(tree, settings, clock)
+        self._repository = open_repository(tree)
+        self._pending = Pending(tree.derived / "history")
+        self._turn = ExitStack()
+        self._jobs: queue.Queue[bool] = queue.Queue()
+        self._worker: threading.Thread | None = None
+        self._turns = 0
+        self._notices: list[str] = []
+        self._say_once()
+
+    @property
+    def repository(self) -> Repository:
+        """The git side. Raises `HistoryError` where the machine has no git."""
+        if self._repository is None:
+            raise HistoryError("there is no git on this machine; install git to use the history")
+        return self._repository
+
+    @property
+    def available(self) -> bool:
+        """Say whether changes are being recorded."""
+        return self._repository is not None
+
+    def now(self) -> datetime:
+        """Return now in the workspace's zone."""
+        return self._recall.now()
+
+    def notices(self) -> list[str]:
+        """Return what a person should be told, each once."""
+        said, self._notices = self._notices, []
+        return said
+
+    # A turn.
+
+    def begin_turn(self, turn: str, *, model: str = "") -> str:
+        """Mark the turn's begin; commit what was edited outside before it, and return it as a diff.
+
+        The text is empty where nothing was edited by others since the agent's last turn.
+        """
+        if self._repository is None:
+            return ""
+        self._jobs.join()
+        with self._tolerant():
+            self._turn.close()
+            self._turn.enter_context(self._tree.lock(TURN_LOCK, timeout_s=0))
+            self._catch_up(after_crash=True)
+            self._commit_outside()
+            self._tree.take_written()
+            self._pending.put(TurnNote(turn=turn, model=model))
+            return unshown_edits(self._repository)
+        return ""
+
+    def end_turn(self, note: TurnNote, *, paths: Iterable[str] | None = None) -> None:
+        """Mark the turn's end durably and commit it in the background.
+
+        `paths` are the files the turn's tools wrote; None means what the workspace's tree wrote.
+        """
+        if self._repository is None:
+            return
+        with self._tolerant():
+            self._pending.put(note, self._written(paths))
+        self._turn.close()
+        self._turns += 1
+        self._ensure_worker()
+        self._jobs.put(True)
+
+    def commit_turn(self, note: TurnNote, *, paths: Iterable[str] | None = None) -> str | None:
+        """Commit a turn's changes now and return the commit's name, None where nothing changed.
+
+        Only what the turn wrote: an edit by others meanwhile is committed as theirs later.
+        """
+        chosen = self._written(paths)
+        self._turns += 1
+        commit = self._commit_all("agent", self._with_words(note), paths=chosen)
+        self._pending.drop(note.turn)
+        return commit
+
+    def commit(
+        self,
+        by: By,
+        note: TurnNote | None = None,
+        *,
+        lead: str = "",
+        paths: Iterable[str] | None = None,
+        recall: tuple[str, ...] = (),
+    ) -> str | None:
+        """Commit what changed in memory as somebody's; None where nothing did. Raises `HistoryError`."""
+        chosen = None if paths is None else frozenset(paths)
+        return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
+
+    def look(self) -> str | None:
+        """Commit what was edited outside, unless a turn is under way; return the commit's name."""
+        if self._repository is None:
+            return None
+        with contextlib.suppress(WorkspaceLocked), self._tree.lock(TURN_LOCK, timeout_s=0):
+            self._catch_up(after_crash=True)
+            return self._commit_outside()
+        return None
+
+    def commit_recall(self, *, closing: bool) -> str | None:
+        """Commit the recall files that are due; with `closing` as at a session's end."""
+        sizes = self.repository.recall_sizes()
+        today = self._recall.path_of(self.now())
+        due = due_files(sizes, today=today, closing=closing)
+        return self._commit_recall_files(due)
+
+    def commit_everything(self) -> None:
+        """Commit all there is, the whole recall log too (before an export)."""
+        self.look()
+        sizes = self.repository.recall_sizes()
+        due = tuple(path for path, (size, committed) in sizes.items() if size != committed)
+        self._commit_recall_files(due)
+
+    def close(self) -> None:
+        """Wait for the last turn's commit, then commit the recall log where it is due."""
+        self._turn.close()
+        if self._worker is not None:
+            self._jobs.put(False)
+            self._worker.join()
+            self._worker = None
+        if self._turns and self._repository is not None:
+            with self._tolerant():
+                self.commit_recall(closing=True)
+                self.repository.save()
+                self._tidy()
+
+    def _written(self, paths: Iterable[str] | None) -> frozenset[str]:
+        chosen = self._tree.take_written() if paths is None else frozenset(paths)
+        return frozenset(path for path in chosen if not in_recall(path))
+
+    # Behind the reply.
+
+    def _ensure_worker(self) -> None:
+        if self._worker is None or not self._worker.is_alive():
+            self._worker = threading.Thread(target=self._work, name="fsagent-history", daemon=True)
+            self._worker.start()
+
+    def _work(self) -> None:
+        while True:
+            go_on = self._jobs.get()
+            try:
+                if not go_on:
+                    return
+                self._do_turn()
+            finally:
+                self._jobs.task_done()
+
+    def _do_turn(self) -> None:
+        with self._tolerant():
+            self._catch_up(after_crash=False)
+            if self._turns % RECALL_EVERY_TURNS == 1:
+                self.commit_recall(closing=False)
+                self._tidy()
+
+    def _catch_up(self, *, after_crash: bool) -> None:
+        """Commit the turns whose markers wait."""
+        waiting = self._pending.all()
+        for note, paths in waiting:
+            if not (after_crash and note.turn and self._is_committed(note.turn)):
+                self._commit_all("agent", self._with_words(note), paths=paths)
+            self._pending.drop(note.turn)
+        if after_crash and waiting:
+            self._pending.clear()
+
+    def _commit_outside(self) -> str | None:
+        """Commit what no turn wrote; the first commit of all lays the workspace down."""
+        if self.repository.tip() is None:
+            return self._commit_all("person", TurnNote(), lead="start")
+        return self._commit_all("outside", TurnNote())
+
+    def _is_committed(self, turn: str) -> bool:
+        from fsagent.memory.history.log import one_commit
+
+        tip = self.repository.tip()
+        return tip is not None and one_commit(self.repository.git, tip).turn == turn
+
+    def _commit_all(
+        self,
+        by: By,
+        note: TurnNote,
+        *,
+        lead: str = "",
+        paths: frozenset[str] | None = None,
+        recall: tuple[str, ...] = (),
+    ) -> str | None:
+        return self.repository.commit(
+            Scope(paths=paths, recall=recall),
+            lambda changes: commit_message(changes, by=by, note=note, lead=lead),
+            author=author_of(by, self._settings.user_name),
+            when=self.now(),
+        )
+
+    def _commit_recall_files(self, paths: tuple[str, ...]) -> str | None:
+        if not paths:
+            return None
+        return self.repository.commit(
+            Scope(memory=False, recall=paths),
+            lambda changes: commit_message(changes, by="agent", note=TurnNote()),
+            author=author_of("agent", self._settings.user_name),
+            when=self.now(),
+        )
+
+    def _with_words(self, note: TurnNote) -> TurnNote:
+        """Add the person's words that led to the turn, and where they stand."""
+        if note.source:
+            return note
+        words = words_of_turn(self._tree, note.turn)
+        if words is None:
+            return note
+        return replace(note, source=f"{words.path}:{words.line}", why=note.why or words.text[17:])
+
+    def _tidy(self) -> None:
+        """Let git pack in a process of its own once there are many loose objects."""
+        git = self.repository.git
+        # Git's own estimate: object names are even, so one of 256 folders tells.
+        with contextlib.suppress(OSError):
+            if len(list((git.directory / "objects" / "17").iterdir())) * 256 > LOOSE_OBJECTS:
+                flags = {"gc.auto": str(LOOSE_OBJECTS), "gc.autoDetach": "true"}
+                git.spawn("gc", "--auto", "--quiet", flags=flags)
+
+    @contextlib.contextmanager
+    def _tolerant(self) -> Iterator[None]:
+        """Turn what git cannot do into a notice: the edits stand, the commit is tried again."""
+        try:
+            yield
+        except WorkspaceLocked as err:
+            _log.debug("not committed now: %s", err)
+        except CommitsHeld as err:
+            self._notices.append(f"this turn's commit waits: {err}")
+        except (FsagentError, OSError) as err:
+            _log.debug("a commit failed", exc_info=True)
+            self._notices.append(f"the commit was not made, the edits stand: {err}")
+
+    def _say_once(self) -> None:
+        """Note, once in a workspace's life, that there is no git or that the history lives inside."""
+        if self._repository is None:
+            key, text = "no-git", "there is no git here: memory works, its history is not kept"
+        elif self._repository.place.outer is not None:
+            key = "outer"
+            text = (
+                f"this workspace lies in the repository of {self._repository.place.outer}; its own "
+                "history is kept in .fsagent/git and that repository is not touched"
+            )
+        else:
+            return
+        mark = self._tree.derived / "history" / f"said-{key}"
+        with contextlib.suppress(OSError):
+            if not mark.exists():
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.touch()
+                self._notices.append(text)
