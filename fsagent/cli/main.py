@@ -28,6 +28,28 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.importing:import_",
         "Import documents, or LoCoMo samples, into memory.",
     ),
+    "log": ("fsagent.cli.history:log", "Show what changed in memory, newest first."),
+    "show": ("fsagent.cli.history:show", "Show one change: a commit, a turn or a day."),
+    "diff": (
+        "fsagent.cli.history:diff",
+        "Show how memory differs between two revisions, or from one until now.",
+    ),
+    "blame": (
+        "fsagent.cli.history:blame",
+        "Show each line of a block with its date, its turn and the words that led to it.",
+    ),
+    "why": (
+        "fsagent.cli.history:why",
+        "Tell why memory holds a fact: its line, the change, the turn, and what was said.",
+    ),
+    "undo": (
+        "fsagent.cli.history:undo",
+        "Take back exactly what one turn (or commit) wrote into memory.",
+    ),
+    "rollback": (
+        "fsagent.cli.history:rollback",
+        "Make memory what it was at a commit, turn or day, as a new commit.",
+    ),
     "config": ("fsagent.cli.folder:config", "Show each setting and where it came from."),
     "doctor": ("fsagent.cli.doctor:doctor", "Check the installation, the workspace and the model."),
     "demo": ("fsagent.cli.demo:demo", "Show everything on a small conversation, without a key."),

@@ -11,13 +11,15 @@ import contextlib
 import logging
 import queue
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from fsagent.config import Settings
 from fsagent.errors import FsagentError, HistoryError, WorkspaceLocked
+from fsagent.memory.history.asof import memory_at
 from fsagent.memory.history.commits import CommitsHeld
 from fsagent.memory.history.lines import words_of_turn
 from fsagent.memory.history.messages import By, TurnNote, author_of, commit_message
@@ -26,6 +28,7 @@ from fsagent.memory.history.pending import Pending
 from fsagent.memory.history.policy import due_files
 from fsagent.memory.history.repository import Repository, Scope, open_repository
 from fsagent.memory.history.scan import in_recall
+from fsagent.memory.history.undo import FilePlan, apply_plan
 from fsagent.memory.recall import Recall
 from fsagent.types import Clock
 from fsagent.workspace.tree import Tree
@@ -132,6 +135,16 @@ class History:
         """Commit what changed in memory as somebody's; None where nothing did. Raises `HistoryError`."""
         chosen = None if paths is None else frozenset(paths)
         return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
+
+    def apply(self, plans: Sequence[FilePlan], *, lead: str, undoes: str = "") -> str | None:
+        """Write planned files and commit them as the person's; return the commit's name."""
+        apply_plan(self.repository, plans)
+        paths = [plan.path for plan in plans]
+        return self.commit("person", TurnNote(undoes=undoes), lead=lead, paths=paths)
+
+    def as_of(self, moment: datetime) -> AbstractContextManager[tuple[Path, str | None]]:
+        """Lay memory as it stood at a moment into a temporary folder, with the commit it is from."""
+        return memory_at(self._tree, self._repository, moment)
 
     def look(self) -> str | None:
         """Commit what was edited outside, unless a turn is under way; return the commit's name."""

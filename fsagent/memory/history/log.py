@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -62,14 +62,20 @@ def read_log(
     tool: str | None = None,
     by: str | None = None,
     turn: str | None = None,
+    changing: str | None = None,
     zone: tzinfo | None = None,
     limit: int | None = None,
 ) -> list[Commit]:
-    """Return commits, newest first. `revision` is a commit or a range; `paths` files or folders."""
+    """Return commits, newest first. `revision` is a commit or a range; `paths` files or folders.
+
+    `changing` keeps those that change how often a text stands in the files, ignoring case.
+    """
     count = [f"-n{limit}"] if limit and not (since or until or tool or by or turn) else []
     # Only narrows what is read; the trailers decide.
     grep = ["-F", f"--grep=Turn: {turn}"] if turn else []
     where = ["--", *paths]
+    if changing is not None:
+        grep += ["-i", "--pickaxe-regex", f"-S{_git_regex(changing)}"]
     output = git.run(
         "log", "-z", f"--format={_FIELDS}", *count, *grep, "--end-of-options", revision, *where
     )
@@ -89,6 +95,15 @@ def one_commit(git: Git, name: str, *, zone: tzinfo | None = None) -> Commit:
     """Return one commit by its name as git knows it."""
     output = git.run("log", "-1", "-z", f"--format={_FIELDS}", "--end-of-options", name, "--")
     return next(_parse(output, zone))
+
+
+def commits_named(git: Git, names: Iterable[str], zone: tzinfo | None) -> dict[str, Commit]:
+    """Return commits by their full names."""
+    feed = "".join(f"{name}\n" for name in names).encode()
+    if not feed:
+        return {}
+    output = git.run("log", "-z", f"--format={_FIELDS}", "--no-walk=unsorted", "--stdin", feed=feed)
+    return {commit.id: commit for commit in _parse(output, zone)}
 
 
 def commit_at(git: Git, moment: datetime) -> str | None:
@@ -138,18 +153,27 @@ def read_moment(text: str, *, now: datetime, end: bool) -> datetime | None:
     return start + timedelta(days=1, seconds=-1) if end else start
 
 
-def diff_text(git: Git, old: str | None, new: str, *, paths: Sequence[str] = ()) -> str:
+def diff_text(
+    git: Git, old: str | None, new: str, *, paths: Sequence[str] = (), words: bool = False
+) -> str:
     """Return the difference of two trees or commits as a unified diff, without recall unless named.
 
-    `old` None stands for nothing at all.
+    `old` None stands for nothing at all. `words` gives git's porcelain of word differences: lines
+    that begin with a space, `+` or `-` are pieces of a line, which `~` ends.
     """
     base = old or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
     chosen = list(paths) or [path for path in _top(git, base) | _top(git, new) if path != "recall"]
     if not chosen:
         return ""
-    options = ("-p", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "-M")
+    options = ["-p", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "-M"]
+    options += ["--word-diff=porcelain"] if words else []
     output = git.run("diff-tree", *options, base, new, "--", *sorted(chosen))
     return output.decode("utf-8", "replace")
+
+
+def _git_regex(text: str) -> str:
+    """Return a POSIX extended regular expression that matches a text as it is."""
+    return re.sub(r"([][\\^$.|?*+(){}])", r"\\\1", text)
 
 
 def _top(git: Git, tree: str) -> set[str]:

@@ -1,0 +1,196 @@
+"""Undoing one turn's writes, and going back to a revision; a plan first, then one new commit.
+
+The reverse of a turn is applied line by line. Two facts that stand side by side do not depend on
+each other (git's own merge would call that a conflict); a line that was changed since does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+
+from fsagent.errors import HistoryError
+from fsagent.memory.history.git import read_blobs
+from fsagent.memory.history.log import Commit, read_log
+from fsagent.memory.history.messages import one_line
+from fsagent.memory.history.repository import Repository
+from fsagent.memory.history.scan import in_recall, is_governed
+from fsagent.workspace.tree import sha256
+from fsagent.workspace.view import decode_text
+
+
+class LaterEdits(HistoryError):
+    """Later edits depend on what is to be undone. `path`, and `by`: the commit that changed it."""
+
+    def __init__(self, path: str, line: str, by: Commit | None) -> None:
+        self.path, self.line, self.by = path, line, by
+        who = "since, and that is not committed yet" if by is None else f"since by {_name(by)}"
+        super().__init__(
+            f'not undone: in {path} "{one_line(line)}" was changed {who}; undo that first, or '
+            "edit the file by hand"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """One file's bytes as they are and as they would be; None where there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def undo_plan(repository: Repository, commits: Sequence[Commit]) -> list[FilePlan]:
+    """Return what takes exactly these commits' memory writes back. Raises `LaterEdits`."""
+    now: dict[str, bytes | None] = {}
+    start: dict[str, bytes | None] = {}
+    for commit in sorted(commits, key=lambda item: item.ts, reverse=True):
+        for path, before, after in _changed(repository, commit):
+            if path not in now:
+                now[path] = start[path] = on_disk(repository, path)
+            try:
+                now[path] = reverse_file(before, after, now[path])
+            except _Depends as err:
+                raise LaterEdits(
+                    path, str(err), _changer(repository, commit, path, str(err))
+                ) from err
+    return [FilePlan(path, start[path], data) for path, data in now.items() if data != start[path]]
+
+
+def rollback_plan(repository: Repository, commit: str) -> list[FilePlan]:
+    """Return what makes memory (not the recall log) what it was at a commit."""
+    then = {
+        path: name
+        for path, name in repository.tracked(commit).items()
+        if not in_recall(path) and is_governed(path)
+    }
+    contents = dict(zip(then, read_blobs(repository.git, list(then.values())), strict=True))
+    here = [path for path in repository.tracked(repository.tip()) if not in_recall(path)]
+    plans = [
+        FilePlan(path, on_disk(repository, path), contents.get(path))
+        for path in sorted({*then, *(path for path in here if is_governed(path))})
+    ]
+    return [plan for plan in plans if plan.before != plan.after]
+
+
+def preview(plans: Sequence[FilePlan]) -> str:
+    """Return a plan as a unified diff."""
+    return "".join(line for plan in plans for line in _diff(plan))
+
+
+def apply_plan(repository: Repository, plans: Sequence[FilePlan]) -> None:
+    """Write the planned files; one that changed since the plan was made raises `StaleWrite`."""
+    for plan in plans:
+        if plan.after is None:
+            repository.tree.remove(plan.path)
+        else:
+            expect = "" if plan.before is None else sha256(plan.before)
+            repository.tree.replace(plan.path, plan.after, expect=expect)
+
+
+def on_disk(repository: Repository, path: str) -> bytes | None:
+    """Return a file's bytes, None where there is none."""
+    return repository.tree.read_bytes(path) if repository.tree.exists(path) else None
+
+
+def reverse_file(before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
+    """Return `current` with the change from `before` to `after` taken back."""
+    if before is None or after is None:
+        if current == after:
+            return before
+        if current == before:
+            return current
+        raise _Depends("the whole file")
+    if current is None:
+        raise _Depends("the whole file")
+    lines = _reverse_lines(_lines(before), _lines(after), _lines(current))
+    return b"".join(lines)
+
+
+class _Depends(Exception):
+    """A line that must be there as the turn left it is not."""
+
+
+def _reverse_lines(before: list[bytes], after: list[bytes], current: list[bytes]) -> list[bytes]:
+    where = {
+        match.a + step: match.b + step
+        for match in SequenceMatcher(None, after, current, autojunk=False).get_matching_blocks()
+        for step in range(match.size)
+    }
+    dropped: set[int] = set()
+    put: dict[int, list[bytes]] = {}
+    hunks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    for tag, i1, i2, j1, j2 in hunks:
+        if tag == "equal":
+            continue
+        for index in range(j1, j2):
+            if index not in where:
+                raise _Depends(decode_text(after[index]).strip())
+            dropped.add(where[index])
+        if i2 > i1:
+            at = where[j1] if j2 > j1 else _anchor(where, j1, len(after), len(current), before[i1])
+            put.setdefault(at, []).extend(before[i1:i2])
+    result: list[bytes] = []
+    for index in range(len(current) + 1):
+        result += put.get(index, [])
+        if index < len(current) and index not in dropped:
+            result.append(current[index])
+    return result
+
+
+def _anchor(where: dict[int, int], at: int, size: int, end: int, line: bytes) -> int:
+    """Return where deleted lines go back: behind the line before them, else ahead of the one after."""
+    if at > 0 and at - 1 in where:
+        return where[at - 1] + 1
+    if at < size and at in where:
+        return where[at]
+    if size == 0:
+        return end
+    raise _Depends(decode_text(line).strip())
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Split on LF only; a lone CR stays inside its line."""
+    parts = data.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + [part for part in parts[-1:] if part]
+
+
+def _changed(
+    repository: Repository, commit: Commit
+) -> Iterator[tuple[str, bytes | None, bytes | None]]:
+    """Yield the memory files a commit changed with their bytes before and after."""
+    if len(commit.parents) > 1:
+        raise HistoryError(f"{commit.id[:10]} is a merge; fsagent rollback REV goes back before it")
+    parent = commit.parents[0] if commit.parents else None
+    old, new = repository.tracked(parent), repository.tracked(commit.id)
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) != new.get(path) and not in_recall(path) and is_governed(path):
+            names = [name for name in (old.get(path), new.get(path)) if name]
+            found = iter(read_blobs(repository.git, names))
+            before = next(found) if path in old else None
+            yield path, before, next(found) if path in new else None
+
+
+def _changer(repository: Repository, commit: Commit, path: str, line: str) -> Commit | None:
+    """Return the first later commit in which that line is not there any more."""
+    later = read_log(repository.git, f"{commit.id}..HEAD", paths=[path])
+    for candidate in reversed(later):
+        data = read_blobs(repository.git, [f"{candidate.id}:{path}"])[0]
+        if data is None or line not in decode_text(data):
+            return candidate
+    return later[-1] if line == "the whole file" and later else None
+
+
+def _name(commit: Commit) -> str:
+    turn = f"turn {commit.turn}" if commit.turn else f"commit {commit.id[:10]}"
+    return f"{turn} ({commit.subject})"
+
+
+def _diff(plan: FilePlan) -> Iterator[str]:
+    old = decode_text(plan.before or b"").splitlines()
+    new = decode_text(plan.after or b"").splitlines()
+    source = "/dev/null" if plan.before is None else plan.path
+    target = "/dev/null" if plan.after is None else plan.path
+    for line in unified_diff(old, new, source, target, lineterm=""):
+        yield line + "\n"
