@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fsagent import __version__
 from fsagent.bench.answerer import ANSWER_PROMPTS, prompt_sha256
 from fsagent.bench.datasets.schema import Dataset, Question
+from fsagent.bench.judging import CALIBRATION_QUESTIONS
 from fsagent.bench.systems.base import DEFAULT_BUDGET_TOKENS
 from fsagent.config import Settings
 from fsagent.errors import ConfigError
@@ -39,6 +40,11 @@ class BenchOptions:
 
     `budget_tokens` bounds the context that retrieval systems show the answerer. `workers` counts
     processes. The rest of what a run depends on (model, profile, limits) is in `settings`.
+    `epoch` tells apart runs of the same configuration; replies kept in `cache` are per epoch.
+
+    The last fields say how predictions are scored and change none of them: `evaluate_only` scores
+    a run that is there, `judges` and `calibration` (questions probed) need the judge's model,
+    `errata` is a file of the key's known faults.
     """
 
     data: Path
@@ -54,6 +60,12 @@ class BenchOptions:
     workers: int = 1
     resume: bool = False
     settings: Settings = field(default_factory=Settings)
+    epoch: int = 1
+    cache: Path | None = None
+    evaluate_only: bool = False
+    judges: tuple[str, ...] = ()
+    calibration: int = CALIBRATION_QUESTIONS
+    errata: Path | None = None
 
     @property
     def asks_model(self) -> bool:
@@ -93,6 +105,7 @@ def configuration(options: BenchOptions, dataset: Dataset) -> dict[str, Any]:
         "samples": sorted(options.samples),
         "categories": sorted(options.categories),
         "limit": options.limit,
+        "epoch": options.epoch,
         "retrieval_only": options.retrieval_only,
         "budget_tokens": options.budget_tokens,
         "answer_prompt": None

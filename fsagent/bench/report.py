@@ -12,6 +12,7 @@ from fsagent.bench.summary import HEADLINE, Summary
 
 _RETRIEVAL = ("recall@5", "recall@10", "recall@20", "recall@50", "mrr", "ndcg@10", "recall@2000tok")
 _SESSIONS = ("session_recall@1", "session_recall@5", "session_recall@10", "session_mrr")
+_GAPS = {"errors": "errors", "missing": "not asked", "judge_errors": "answers without a verdict"}
 _ANSWERS = ("f1", "f1_repaired", "em", "bleu1", "rougeL", "words")
 
 
@@ -40,6 +41,8 @@ def markdown(summaries: Sequence[Summary]) -> str:
         "# Benchmark",
         _heading(contents),
         *_section("Answers, categories 1-4", _answer_table(contents)),
+        *_section("Judged answers, categories 1-4", _judge_table(contents)),
+        *_section("Three views of the key, categories 1-4", _views_table(contents)),
         *_section("Answers by category (official F1)", _category_table(contents, "answers", "f1")),
         *_section("Adversarial questions (category 5, never blended in)", _refusal_table(contents)),
         *_section("Retrieval, categories 1-4", _retrieval_table(contents)),
@@ -61,8 +64,8 @@ def _heading(contents: Sequence[Mapping[str, Any]]) -> str:
         turns, sessions = content["documents"]["turns"], content["documents"]["sessions"]
         label += f"; {_span(turns)} turns and {_span(sessions)} sessions a conversation"
         label += f"; configuration {content['config_sha256'][:12]}"
-        if content["errors"] or content["missing"]:
-            label += f"; **incomplete: {content['errors']} errors, {content['missing']} not asked**"
+        gaps = [f"{count} {words}" for key, words in _GAPS.items() if (count := content.get(key))]
+        label += f"; **incomplete: {', '.join(gaps)}**" if gaps else ""
         lines.append(label)
     note = (
         "95 % intervals in brackets: Wilson's by category; for categories 1-4 a bootstrap that "
@@ -91,6 +94,53 @@ def _answer_table(contents: Sequence[Mapping[str, Any]]) -> str:
                 ]
             )
     return table(["system", "n", "F1", "F1 repaired", "EM", "BLEU-1", "ROUGE-L", "words"], rows)
+
+
+def _judge_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        for judge in content.get("judges", {}).values():
+            scores = judge.get(HEADLINE)
+            if scores:
+                calibration = judge["calibration"]
+                rows.append(
+                    [
+                        _name(content),
+                        f"{judge['judge']} ({judge['model']}, prompt {judge['prompt_sha256'][:8]})",
+                        f"{scores['n']}, {judge['errors']} errors",
+                        _percent(scores["score"], scores["interval"]),
+                        *(_passed(calibration[kind]) for kind in ("gold", "specific", "vague")),
+                    ]
+                )
+    head = ["system", "judge", "n", "right"]
+    return table([*head, "passes gold", "passes specific wrong", "passes vague wrong"], rows)
+
+
+def _passed(probe: Mapping[str, Any]) -> str:
+    return "-" if probe["passed"] is None else f"{_percent(probe['passed'])} n={probe['n']}"
+
+
+def _views_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for content in contents:
+        for name, view in content.get("views", {}).items():
+            answers, retrieval = view["answers"].get(HEADLINE), view["retrieval"].get(HEADLINE)
+            judged = [
+                f"{one['judge']} {_percent(one[HEADLINE]['score'])}"
+                for one in view.get("judges", {}).values()
+                if HEADLINE in one
+            ]
+            rows.append(
+                [
+                    _name(content),
+                    name,
+                    f"{answers['n']}" if answers else "-",
+                    _percent(answers["f1"]) if answers else "-",
+                    ", ".join(judged) or "-",
+                    _percent(retrieval["recall@10"]) if retrieval else "-",
+                ]
+            )
+    return table(["system", "key", "n", "F1", "judges", "recall@10"], rows)
 
 
 def _category_table(contents: Sequence[Mapping[str, Any]], part: str, name: str) -> str:

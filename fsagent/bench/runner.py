@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import platform
 import subprocess
@@ -14,11 +15,14 @@ from typing import Any
 
 from fsagent.bench.datasets.read import read_dataset
 from fsagent.bench.datasets.schema import Dataset, Question
+from fsagent.bench.errata import Erratum, load_errata
 from fsagent.bench.executors import outcomes
+from fsagent.bench.judging import JUDGEMENTS, judge_run
 from fsagent.bench.options import BenchOptions, config_sha256, configuration, select
 from fsagent.bench.report import markdown
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.bench.summary import Summary, summarize
+from fsagent.bench.worker import make_model
 from fsagent.errors import ConfigError, FsagentError
 
 EMPTY_SHARE = 0.05
@@ -59,22 +63,57 @@ def run_benchmark(options: BenchOptions, *, on_progress: OnProgress | None = Non
     another configuration; `RunStopped` where going on would measure a fault. After that, and after
     Ctrl-C or a kill, `resume` goes on where the run stood.
     """
-    dataset = read_dataset(options.data, options.format)
-    questions = select(dataset, options)
-    run = _open_run(options, dataset, questions)
+    run = RunDirectory.open(options.out) if options.evaluate_only else None
+    if run is None:
+        dataset = read_dataset(options.data, options.format)
+        questions = select(dataset, options)
+        run = _open_run(options, dataset, questions)
     try:
         with run.locked():
-            _answer_rest(run, options, questions, on_progress or (lambda progress: None))
-            return finish(run)
+            if not options.evaluate_only:
+                _answer_rest(run, options, questions, on_progress or (lambda progress: None))
+            return _evaluate(run, options)
     finally:
         run.close()
 
 
-def finish(run: RunDirectory) -> Summary:
+def run_epochs(
+    options: BenchOptions, runs: int, *, on_progress: OnProgress | None = None
+) -> list[Summary]:
+    """Run the same configuration several times, into `out/run-1`, `out/run-2`, ..."""
+    return [
+        run_benchmark(
+            dataclasses.replace(options, epoch=epoch, out=options.out / f"run-{epoch}"),
+            on_progress=on_progress,
+        )
+        for epoch in range(1, runs + 1)
+    ]
+
+
+def _evaluate(run: RunDirectory, options: BenchOptions) -> Summary:
+    errata = None if options.errata is None else load_errata(options.errata)
+    if options.judges:
+        settings = options.settings
+        model = make_model(settings.judge_model or settings.model, options)
+        judge_run(
+            run,
+            options.judges,
+            model,
+            calibration=options.calibration,
+            errata=errata,
+            workers=options.workers,
+        )
+    return finish(run, errata=errata)
+
+
+def finish(run: RunDirectory, *, errata: Mapping[Key, Erratum] | None = None) -> Summary:
     """Score a run's predictions anew; write its summary and its report."""
     rows = run.predictions()
-    run.settle("predictions.jsonl", [rows[key] for key in _in_order(run, rows)])
-    summary = summarize(run.read_json("run.json"), list(run.predictions().values()))
+    ordered = [rows[key] for key in _in_order(run, rows)]
+    run.settle("predictions.jsonl", ordered)
+    summary = summarize(
+        run.read_json("run.json"), ordered, judgements=run.rows(JUDGEMENTS), errata=errata
+    )
     run.write_json("summary.json", summary.content)
     run.write_text("report.md", markdown([summary]))
     return summary

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent.bench.datasets.schema import ADVERSARIAL, ANSWERABLE
+from fsagent.bench.errata import VIEWS, Erratum, view
+from fsagent.bench.judging import judge_summary
 from fsagent.bench.metrics.answers import (
     answer_words,
     bleu1,
@@ -22,8 +24,9 @@ from fsagent.bench.metrics.answers import (
 from fsagent.bench.metrics.official import official_f1, repaired_f1
 from fsagent.bench.metrics.retrieval import retrieval_scores
 from fsagent.bench.metrics.statistics import Interval, cluster_bootstrap, mean, percentile, wilson
-from fsagent.bench.prices import DATED, dollars
-from fsagent.bench.rundir import Row
+from fsagent.bench.rundir import Key, Row
+from fsagent.models.prices import PRICES_OF, cost_usd
+from fsagent.types import Usage
 
 HEADLINE = "1-4"
 GROUPS: dict[str, tuple[int, ...]] = {
@@ -44,11 +47,21 @@ class Summary:
     @property
     def complete(self) -> bool:
         """Whether every question has an answer that could be scored."""
-        return not self.content["errors"] and not self.content["missing"]
+        gaps = ("errors", "missing", "judge_errors")
+        return not any(self.content.get(name) for name in gaps)
 
 
-def summarize(manifest: Mapping[str, Any], rows: Sequence[Row]) -> Summary:
-    """Return the figures of a run."""
+def summarize(
+    manifest: Mapping[str, Any],
+    rows: Sequence[Row],
+    *,
+    judgements: Sequence[Row] = (),
+    errata: Mapping[Key, Erratum] | None = None,
+) -> Summary:
+    """Return the figures of a run, with its judges' where there are verdicts.
+
+    With `errata` the same figures stand under `views` for the corrected and the clean key.
+    """
     answered = [row for row in rows if row["error"] is None]
     sessions: Mapping[str, int] = manifest["dataset"]["sessions"]
     retrieval = _Scored(answered, lambda row: score_retrieval(row, sessions))
@@ -69,7 +82,27 @@ def summarize(manifest: Mapping[str, Any], rows: Sequence[Row]) -> Summary:
         "errors": len(rows) - len(answered),
         "missing": manifest["dataset"]["questions"] - len(rows),
     }
+    if judgements:
+        content["judges"] = judge_summary(judgements, answered, GROUPS)
+        content["judge_errors"] = sum(one["errors"] for one in content["judges"].values())
+    if errata is not None:
+        content["views"] = {
+            name: _view(view(answered, errata, name), sessions, judgements) for name in VIEWS
+        }
     return Summary(content)
+
+
+def _view(
+    rows: Sequence[Row], sessions: Mapping[str, int], judgements: Sequence[Row]
+) -> dict[str, Any]:
+    retrieval = _Scored(rows, lambda row: score_retrieval(row, sessions))
+    found: dict[str, Any] = {
+        "retrieval": retrieval.means(),
+        "answers": _Scored(rows, score_answer).means(),
+    }
+    if judgements:
+        found["judges"] = judge_summary(judgements, rows, GROUPS)
+    return found
 
 
 def score_retrieval(row: Row, sessions: Mapping[str, int]) -> Scores | None:
@@ -188,18 +221,16 @@ def _documents(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cost(model: str | None, rows: Sequence[Row]) -> dict[str, Any]:
-    tokens = {
-        name: sum(row["usage"][name] or 0 for row in rows)
-        for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
-    }
+    usage = sum((Usage(**row["usage"]) for row in rows), Usage())
     latency = sorted(row["latency_s"] for row in rows)
+    usd = cost_usd(usage, model) if model and not model.startswith("scripted:") else 0.0
     return {
-        **tokens,
+        **{name: count or 0 for name, count in usage.as_dict().items()},
         "tool_calls": _round(mean([row["tool_calls"] for row in rows])),
         "context_tokens": _round(mean([row["shown_tokens"] for row in rows])),
         "latency_s": {f"p{q}": _round(percentile(latency, q)) for q in (50, 95, 99)},
-        "usd": dollars(model, **tokens),
-        "prices": DATED,
+        "usd": None if usd is None else round(usd, 6),
+        "prices_of": PRICES_OF,
     }
 
 

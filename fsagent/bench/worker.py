@@ -148,10 +148,19 @@ class Worker:
     def model(self) -> Model:
         """Return the run's model, made once a worker."""
         if self._model is None:
-            from fsagent.models.registry import load_model
-
-            self._model = load_model(self._options.settings.model, self._options.settings)
+            self._model = make_model(self._options.settings.model, self._options)
         return self._model
+
+
+def make_model(name: str, options: BenchOptions) -> Model:
+    """Return a model for a run, its replies kept where the run has a cache."""
+    from fsagent.models.cache import Cached
+    from fsagent.models.registry import load_model
+
+    model = load_model(name, options.settings)
+    if options.cache is None:
+        return model
+    return Cached(model, options.cache, salt=str(options.epoch))
 
 
 def message_event(message: Message) -> Row:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fsagent.bench.judges import JUDGE_NAMES
 from fsagent.bench.systems.registry import SYSTEM_NAMES
 from fsagent.cli.common import complain, model_options, note, say, say_json, settings_outside
 
@@ -25,7 +26,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--data", type=PATH, required=True, help="The LoCoMo file, e.g. locomo10.json.")
+@click.option("--data", type=PATH, default=Path("locomo10.json"), show_default=True)
 @click.option("--system", type=click.Choice(SYSTEM_NAMES), default="agent", show_default=True)
 @click.option("--sample", "samples", multiple=True, metavar="ID", help="Only this conversation.")
 @click.option("--categories", metavar="LIST", help="Only these, e.g. 1,2,3,4.")
@@ -43,6 +44,13 @@ def bench() -> None:
     help="Tokens of context that a retrieval system shows the answerer.",
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), default=1, help="Run several times.")
+@click.option("--cache", type=PATH, metavar="DIR", help="Keep the model's replies there.")
+@click.option("--evaluate-only", is_flag=True, help="Score the run in --out anew, asking nothing.")
+@click.option("--judge", "judges", multiple=True, type=click.Choice(JUDGE_NAMES))
+@click.option("--judge-model", metavar="NAME", help="The judges' model (default: --model).")
+@click.option("--calibration", type=click.IntRange(min=0), default=30, metavar="N")
+@click.option("--errata", type=PATH, metavar="FILE", help="Known faults of the answer key.")
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
 def locomo(
@@ -52,16 +60,20 @@ def locomo(
     samples: tuple[str, ...],
     as_json: bool,
     model: str | None,
+    judge_model: str | None,
     base_url: str | None,
     profile: str | None,
+    runs: int,
     **options: Any,
 ) -> int:
     """Run one system over LoCoMo's questions."""
     from fsagent.bench.options import BenchOptions
     from fsagent.bench.report import markdown
-    from fsagent.bench.runner import run_benchmark
+    from fsagent.bench.runner import run_benchmark, run_epochs
 
-    settings = settings_outside(model=model, base_url=base_url, profile=profile)
+    settings = settings_outside(
+        model=model, base_url=base_url, profile=profile, judge_model=judge_model
+    )
     chosen = BenchOptions(
         out=out or _default_out(options["system"], settings.model),
         samples=samples,
@@ -71,20 +83,26 @@ def locomo(
     )
     try:
         with _progress() as on_progress:
-            summary = run_benchmark(chosen, on_progress=on_progress)
+            summaries = (
+                [run_benchmark(chosen, on_progress=on_progress)]
+                if runs == 1
+                else run_epochs(chosen, runs, on_progress=on_progress)
+            )
     except KeyboardInterrupt:
         note(f"stopped; what was answered is kept. Go on with: --out {chosen.out} --resume")
         raise
     if as_json:
-        say_json(summary.content)
+        contents = [dict(summary.content) for summary in summaries]
+        say_json(contents[0] if runs == 1 else contents)
     else:
-        say(markdown([summary]))
+        say(markdown(summaries))
     note(f"run directory: {chosen.out}")
-    if not summary.complete:
+    complete = all(summary.complete for summary in summaries)
+    if not complete:
         complain(
             "the run is incomplete: some questions ended in an error; --resume asks them again"
         )
-    return 0 if summary.complete else 2
+    return 0 if complete else 2
 
 
 @bench.command()

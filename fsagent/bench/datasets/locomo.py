@@ -75,12 +75,18 @@ def parse(content: object) -> tuple[tuple[Sample, ...], tuple[Question, ...]]:
 def parse_evidence(entries: Iterable[object], existing: Iterable[str]) -> tuple[str, ...]:
     """Return the turns that evidence names: each once, in order, only those in `existing`."""
     known = set(existing)
-    found = (
-        f"D{int(session)}:{int(turn)}"
-        for entry in entries
-        for session, turn in _EVIDENCE.findall(str(entry))
+    return tuple(dia_id for dia_id in name_turns(entries) if dia_id in known)
+
+
+def name_turns(entries: Iterable[object]) -> tuple[str, ...]:
+    """Return the turns that evidence strings name, each once, in order."""
+    return tuple(
+        dict.fromkeys(
+            f"D{int(session)}:{int(turn)}"
+            for entry in entries
+            for session, turn in _EVIDENCE.findall(str(entry))
+        )
     )
-    return tuple(dict.fromkeys(dia_id for dia_id in found if dia_id in known))
 
 
 def _sample(entry: object, number: int) -> tuple[Sample, list[Question]]:

@@ -31,6 +31,10 @@ def make_system(name: str, setup: Setup) -> System:
         from fsagent.bench.systems.bm25 import SessionBM25, TurnBM25
 
         return TurnBM25(setup) if name == "bm25" else SessionBM25(setup)
+    if name == "embeddings":
+        from fsagent.bench.systems.embeddings import Embeddings
+
+        return Embeddings(setup)
     if name in _PLAIN:
         from fsagent.bench.systems import plain
 
