@@ -23,11 +23,11 @@ class VisibleText:
         self, on_text: Callable[[str], None] | None, *, calls: bool, headless: bool
     ) -> None:
         self._on_text, self._calls, self._headless = on_text, calls, headless
-        self._shown, self._unmarked = "", 0
+        self._shown, self._unmarked, self._looked_at = "", 0, 0
 
     def begin(self) -> None:
         """Start on another attempt."""
-        self._unmarked = 0
+        self._unmarked = self._looked_at = 0
 
     def grow(self, text: str) -> None:
         """Pass on what can be shown of the reply so far."""
@@ -37,6 +37,9 @@ class VisibleText:
             self._unmarked = len(text)  # nothing that could open a block: most replies, all along
             self._show(text.strip())
             return
+        if len(text) - self._looked_at < len(text) // 1000:
+            return  # reading it all again for each token would cost the square of its length
+        self._looked_at = len(text)
         shown = shown_so_far(text, headless=self._headless)
         self._show(shown_before_calls(shown) if self._calls else shown)
 
