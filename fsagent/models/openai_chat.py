@@ -96,6 +96,11 @@ class OpenAIChat:
         return self._store.get(self.base_url, self._model)
 
     @property
+    def address(self) -> str:
+        """The address that requests go to: the base URL, with or without /v1."""
+        return self.quirks.address or addresses(self.base_url)[0]
+
+    @property
     def context_tokens(self) -> int | None:
         """The size of the model's context window, where the endpoint has told it."""
         return self.quirks.context_tokens
@@ -163,8 +168,7 @@ class OpenAIChat:
 
     def listed(self) -> list[dict[str, Any]]:
         """Return what the server lists of its models, in the server's own words."""
-        address = self.quirks.address or addresses(self.base_url)[0]
-        client = self._client(address).with_options(timeout=CONNECT_TIMEOUT_S)
+        client = self._client(self.address).with_options(timeout=CONNECT_TIMEOUT_S)
         try:
             with self._faults(()):
                 return [one.to_dict() for one in client.models.list()]
