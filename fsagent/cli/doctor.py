@@ -82,7 +82,7 @@ def doctor(
         checks.append(Check("settings", "fail", str(err)))
     if root is not None:
         checks += _workspace(root, settings)
-    checks += _model(settings, probe)
+    checks += _model(settings, root, probe)
     if as_json:
         say_json([asdict(check) for check in checks])
     else:
@@ -169,18 +169,21 @@ def _recall(memory: Workspace) -> Check:
     return Check("recall", "ok", words)
 
 
-def _model(settings: Settings, probe: bool) -> Iterator[Check]:
+def _model(settings: Settings, root: Path | None, probe: bool) -> Iterator[Check]:
     if settings.model == "offline":
         yield Check("model", "ok", "offline: embedded, needs no key and no network")
+        if probe:
+            yield from _local_servers()
         return
     from fsagent.models.registry import load_model
 
     try:
-        model = load_model(settings.model, settings)
+        quirks = root / ".fsagent" / "endpoints.json" if root is not None else None
+        model = load_model(settings.model, settings, quirks_path=quirks)
     except FsagentError as err:
         yield Check("model", "fail", str(err))
         return
-    address = settings.base_url or "the default address of the openai package"
+    address = getattr(model, "address", "no address")
     key = masked("api_key", settings.api_key) or "no key"
     yield Check("model", "ok", f"{model.name} at {address}, {key}")
     if not probe:
@@ -189,3 +192,13 @@ def _model(settings: Settings, probe: bool) -> Iterator[Check]:
 
     for result in run(model):
         yield Check(f"  {result.name}", "ok" if result.ok else "warn", result.detail)
+
+
+def _local_servers() -> Iterator[Check]:
+    """Name the model servers of this machine, which the offline model leaves unused."""
+    from fsagent.models.discover import discover
+
+    for server in discover():
+        models = ", ".join(server.models[:8]) or "no model"
+        words = f"{server.kind} at {server.base_url} has {models}; use it with --base-url --model"
+        yield Check("  server", "ok", words)
