@@ -82,7 +82,7 @@ def _parameter(name: str, model: OpenAIChat, parameter: str) -> ProbeResult:
 
 
 def _tools(model: OpenAIChat) -> ProbeResult:
-    native = model.varied(tool_mode="native")
+    native = model.varied(tool_mode="native", temperature=0.0)
     try:
         completion = native.complete(ASK_ONE, [WEATHER])
     except ModelError as err:
@@ -100,12 +100,12 @@ def _tools(model: OpenAIChat) -> ProbeResult:
 
 
 def _parallel(model: OpenAIChat) -> ProbeResult:
-    count = len(model.complete(ASK_TWO, [WEATHER]).message.tool_calls)
+    count = len(model.varied(temperature=0.0).complete(ASK_TWO, [WEATHER]).message.tool_calls)
     return ProbeResult("parallel calls", count > 1, f"{count} calls where 2 were asked for")
 
 
 def _schema(model: OpenAIChat) -> ProbeResult:
-    forced = model.varied(tool_mode="json")
+    forced = model.varied(tool_mode="json", temperature=0.0)
     completion = forced.complete(ASK_ONE, [WEATHER])
     kind = model.quirks.response_format
     if kind == "none":
