@@ -19,10 +19,10 @@ REFUSAL = "No information available"
 # Below this share of the question's words, weighted by rarity, nothing is an answer.
 MIN_COVERAGE = 0.1
 # How much better the words of another person may fit than all that the person asked about says.
-MAX_MISFIT = 0.5
+MAX_MISFIT = 0.75
 POOL = 10  # sentences in which a phrase is sought
 FEW = 4  # sentences in which somebody is sought
-LIST_GAP, LIST_LENGTH = 4.6, 4  # a further item scores within a tenth of the first, at most four
+LIST_GAP, LIST_LENGTH = 6.0, 4  # a further item of a list scores at most so much below the first
 _DURATION = re.compile(
     r"\b(?:(?:about|around|over|almost|nearly) )?(?:\d+|an?|(?:a )?(?:few|couple of)|several|"
     + "|".join(sorted(NUMBER_WORDS))

@@ -35,7 +35,7 @@ _CUES: Mapping[str, re.Pattern[str]] = {
 }  # fmt: skip
 
 
-_OF_PERSON = ("subject speaks", "subject of himself", "misfit", "spoken to")
+_OF_PERSON = ("subject speaks", "subject of himself", "other person", "misfit", "spoken to")
 
 
 @dataclass(frozen=True, slots=True)
