@@ -50,6 +50,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.history:rollback",
         "Make memory what it was at a commit, turn or day, as a new commit.",
     ),
+    "export": (
+        "fsagent.cli.bundling:export",
+        "Write the workspace with its whole history into one file.",
+    ),
+    "import-bundle": (
+        "fsagent.cli.bundling:import_bundle",
+        "Lay the workspace of an exported file into a new folder, with its history.",
+    ),
+    "watch": (
+        "fsagent.cli.watching:watch",
+        "Commit edits from outside as they happen, until Ctrl-C.",
+    ),
     "config": ("fsagent.cli.folder:config", "Show each setting and where it came from."),
     "doctor": ("fsagent.cli.doctor:doctor", "Check the installation, the workspace and the model."),
     "demo": ("fsagent.cli.demo:demo", "Show everything on a small conversation, without a key."),

@@ -119,8 +119,11 @@ class History:
         """
         chosen = self._written(paths)
         self._turns += 1
-        commit = self._commit_all("agent", self._with_words(note), paths=chosen)
-        self._pending.drop(note.turn)
+        try:
+            commit = self._commit_all("agent", self._with_words(note), paths=chosen)
+            self._pending.drop(note.turn)
+        finally:
+            self._turn.close()
         return commit
 
     def commit(
