@@ -163,3 +163,33 @@ def _progress() -> Iterator[Callable[[Progress], None] | None]:
             bar.update(task, total=progress.total, completed=progress.done, description=words)
 
         yield on_progress
+
+
+@bench.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
+def compare(first: Path, second: Path, as_json: bool) -> None:
+    """Compare two runs over the same questions, pair by pair."""
+    from fsagent.bench import compare as comparing
+
+    differences = comparing.compare(first, second)
+    if as_json:
+        say_json([difference.as_dict() for difference in differences])
+    else:
+        say(comparing.markdown(differences, str(first), str(second)))
+
+
+@bench.command()
+@click.argument("run", type=PATH)
+@click.option("--examples", type=click.IntRange(min=0), default=3, show_default=True, metavar="N")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def diagnose(run: Path, examples: int, as_json: bool) -> None:
+    """Show where a run's losses are, with examples."""
+    from fsagent.bench import diagnose as diagnosing
+
+    found = diagnosing.diagnose(run)
+    if as_json:
+        say_json({"right": found.judged_by, "outcomes": found.counts()})
+    else:
+        say(diagnosing.markdown(found, examples=examples))

@@ -104,7 +104,9 @@ class MiniLM:
         return joined.astype(np.float32)
 
     def _dense(self, name: str, states: Array) -> Array:
-        result: Array = states @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        # One large product: numpy multiplies a stack one small matrix at a time.
+        flat = states.reshape(-1, states.shape[-1]) @ self._weights[f"{name}.weight"].T
+        result: Array = (flat + self._weights[f"{name}.bias"]).reshape(*states.shape[:-1], -1)
         return result
 
     def _norm(self, name: str, states: Array) -> Array:
