@@ -66,7 +66,7 @@ def main() -> None:
     options = parser.parse_args()
     cases = list(read_cases(read_dataset(options.data)))
     if options.write:
-        Path(cast(str, weights.__file__)).write_text(as_module(fit(cases)), encoding="utf-8")
+        Path(weights.__file__).write_text(as_module(fit(cases)), encoding="utf-8")
         return
     folds = sorted({case.question.sample_id for case in cases})
     held_out: list[tuple[Case, str]] = []
