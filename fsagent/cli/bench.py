@@ -193,3 +193,14 @@ def diagnose(run: Path, examples: int, as_json: bool) -> None:
         say_json({"right": found.judged_by, "outcomes": found.counts()})
     else:
         say(diagnosing.markdown(found, examples=examples))
+
+
+@bench.command()
+@click.argument("name", type=click.Choice(["locomo"]), default="locomo")
+@click.option("--out", type=PATH, default=Path("locomo10.json"), show_default=True, metavar="FILE")
+def fetch(name: str, out: Path) -> None:
+    """Download LoCoMo's file (CC BY-NC 4.0) and check its sum."""
+    from fsagent.bench.fetch import LICENCE, fetch_locomo
+
+    note(LICENCE)
+    say(str(fetch_locomo(out)))
