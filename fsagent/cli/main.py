@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.history:rollback",
         "Make memory what it was at a commit, turn or day, as a new commit.",
     ),
+    "forget": ("fsagent.cli.forget:forget", "Take a fact out of memory."),
     "export": (
         "fsagent.cli.bundling:export",
         "Write the workspace with its whole history into one file.",

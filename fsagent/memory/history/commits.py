@@ -47,11 +47,22 @@ class Author:
 
 
 def read_head(git: Git) -> Head:
-    """Return the branch and its commit, from one process where there is a commit."""
+    """Return the branch and its commit. Raises `CommitsHeld` on a detached head."""
+    ref = _branch(git)
+    return Head(ref, git.text("rev-parse", "-q", "--verify", ref, allowed=(0, 1)) or None)
+
+
+def _branch(git: Git) -> str:
+    """Return the branch's name: from the file, which spares a process, else from git."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        kind, _, name = (git.directory / "HEAD").read_text(encoding="utf-8").strip().partition(" ")
+        # A repository of another format keeps a placeholder here.
+        if kind == "ref:" and name.startswith("refs/heads/") and not name.endswith(".invalid"):
+            return name
     ref = git.text("symbolic-ref", "-q", "HEAD", allowed=(0, 1))
     if not ref:
         raise CommitsHeld("HEAD is detached (a checkout of an old commit); git switch a branch")
-    return Head(ref, git.text("rev-parse", "-q", "--verify", ref, allowed=(0, 1)) or None)
+    return ref
 
 
 def check_free(git: Git) -> None:

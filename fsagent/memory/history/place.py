@@ -6,6 +6,7 @@ A repository is ours when it carries our mark or a commit of ours (a clone has n
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,10 +95,14 @@ def swap_paths(derived: Path, directory: Path) -> tuple[Path, Path]:
 
 
 def _finish_swap(derived: Path, directory: Path) -> None:
-    """Put a rewritten repository in its place where a crash came between the two renames."""
+    """Put a rewritten repository in its place where a crash came between the renames of a purge."""
     fresh, old = swap_paths(derived, directory)
-    if old.exists() and fresh.exists() and not directory.exists():
+    if not old.exists():
+        return
+    if fresh.exists() and not directory.exists():
         fresh.rename(directory)
+    if directory.exists():
+        shutil.rmtree(old)
 
 
 def _outer(root: Path) -> Path | None:
