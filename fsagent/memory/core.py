@@ -16,6 +16,7 @@ from fsagent.workspace.tree import Tree, sha256
 FOLDER = "core"
 DEFAULT_LIMIT = 5000
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_MERGE_MARK = re.compile(r"^(?:<{7}|>{7}|\|{7}) ", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,11 @@ class Core:
         except UnicodeDecodeError as err:
             line = data[: err.start].count(b"\n") + 1
             raise CorruptFile(path, "is not UTF-8 text; save it as UTF-8", line=line) from err
+        mark = _MERGE_MARK.search(text)
+        if mark is not None:
+            line = text.count("\n", 0, mark.start()) + 1
+            reason = "holds the marks of a merge that is not resolved; choose a side"
+            raise CorruptFile(path, reason, line=line)
         document = frontmatter.parse(path, text)
         return _block(path, document), document
 

@@ -9,6 +9,7 @@ import pytest
 from history_kit import Clock, Turns, fingerprint, git
 
 from fsagent import Workspace
+from fsagent.errors import CorruptFile
 from fsagent.memory.history.messages import TurnNote
 
 Reopen = Callable[..., Workspace]
@@ -235,3 +236,22 @@ def test_a_burst_is_one_commit_with_every_file(workspace: Workspace) -> None:
         (workspace.root / "archival" / f"n{number}.md").write_text(f"note {number}\n")
     assert workspace.history.look()
     assert len(git(workspace.root, "show", "--format=", "--name-only").split("\n")) == 300
+
+
+def test_marks_of_an_unresolved_merge_never_reach_the_prompt(workspace: Workspace) -> None:
+    remember(workspace, "- Lives in Berlin.")
+    git(workspace.root, "checkout", "-qb", "side")
+    path = workspace.root / "core" / "human.md"
+    path.write_text(path.read_text().replace("Berlin", "Rome"))
+    git(workspace.root, "commit", "-qam", "Rome")
+    git(workspace.root, "checkout", "-q", "main")
+    path.write_text(path.read_text().replace("Berlin", "Oslo"))
+    git(workspace.root, "commit", "-qam", "Oslo")
+    git(workspace.root, "merge", "side", check=False)
+    assert "<<<<<<<" in path.read_text()
+    with pytest.raises(CorruptFile) as refused:
+        workspace.core.blocks()
+    assert (refused.value.path, refused.value.line) == ("core/human.md", 6)
+    head = git(workspace.root, "rev-parse", "HEAD")
+    workspace.history.begin_turn("t-2")
+    assert git(workspace.root, "rev-parse", "HEAD") == head
