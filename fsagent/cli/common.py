@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from fsagent.config import Settings, environment, load_settings
+from fsagent.errors import HistoryError
 from fsagent.workspace.locate import find_workspace
 
 if TYPE_CHECKING:
@@ -79,6 +81,25 @@ def open_workspace(workspace: str | None, **flags: Any) -> Workspace:
 
     root = workspace_root(workspace)
     return Workspace.open(root, settings=load_settings(root, environment(), flags))
+
+
+@contextmanager
+def open_memory(workspace: str | None, *, as_of: str | None, **flags: Any) -> Iterator[Workspace]:
+    """Open the workspace, or with a date a throw-away copy of it as it stood at that day's end."""
+    with open_workspace(workspace, **flags) as memory:
+        if as_of is None:
+            yield memory
+            return
+        from fsagent.memory.history.log import read_moment
+
+        moment = read_moment(as_of, now=memory.history.now(), end=True)
+        if moment is None:
+            raise HistoryError(f"{as_of!r} is no date; write 2026-11-29, yesterday, or last week")
+        with memory.history.as_of(moment) as (folder, commit):
+            if commit is None:
+                note(f"fsagent: nothing was committed by {moment:%Y-%m-%d %H:%M}; recall alone speaks")
+            with type(memory).open(folder, settings=memory.settings, clock=lambda: moment) as past:
+                yield past
 
 
 def settings_outside(**flags: Any) -> Settings:

@@ -11,6 +11,7 @@ from fsagent.cli.common import (
     EXIT_NOTHING,
     json_option,
     note,
+    open_memory,
     open_workspace,
     say,
     say_json,
@@ -65,14 +66,21 @@ def grep(workspace: str | None, as_json: bool, pattern: str, path: str, **option
 @click.option("--offset", default=0, metavar="N", help="Hits to pass over.")
 @click.option("-C", "--context", default=0, metavar="N", help="Lines to show around each hit.")
 @click.option("--explain", is_flag=True, help="Print the features of each hit's score.")
+@click.option("--as-of", metavar="DATE", help="Search memory as it stood at the end of this day.")
 @json_option
 def search(
-    workspace: str | None, as_json: bool, query: tuple[str, ...], context: int, **options: Any
+    *,
+    workspace: str | None,
+    as_json: bool,
+    query: tuple[str, ...],
+    context: int,
+    as_of: str | None,
+    **options: Any,
 ) -> int:
     """Search all memory, best hits first."""
     from fsagent.search.ranked import Search
 
-    with open_workspace(workspace) as memory:
+    with open_memory(workspace, as_of=as_of) as memory:
         finder = Search(memory.tree, memory.settings, memory.clock)
         page = finder.search(" ".join(query), **options)
         if context:

@@ -111,6 +111,10 @@ def _import_documents(
                 continue
             rows.append({"source": str(path), "path": stored})
             note(f"{path} -> {stored}")
+        if rows:
+            memory.history.record("import")
+            for text in memory.history.notices():
+                complain(text)
     if not rows and not failed:
         complain(f"nothing to import: no text or Markdown file there ({', '.join(TEXT_SUFFIXES)})")
         failed = 1

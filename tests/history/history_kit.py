@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -132,3 +133,16 @@ class Turns:
         note = TurnNote(turn, ("core_memory_append",), "scripted", "12 tokens")
         history.commit_turn(note)
         return turn
+
+
+def fsagent(workspace: Workspace, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line on a workspace, not on a terminal."""
+    environment = {**CLEAN, "PYTHONPATH": os.pathsep.join(sys.path), "FSAGENT_TIMEZONE": "UTC"}
+    return subprocess.run(
+        [sys.executable, "-m", "fsagent", *args, "-w", str(workspace.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+    )

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from history_kit import CLEAN, Turns, git
+from history_kit import Turns, fsagent, git
 
 from fsagent import Workspace
 from fsagent.errors import HistoryError
@@ -201,17 +201,6 @@ def test_what_is_found_is_named_by_file_and_line(turns: Turns) -> None:
     ]
     (log,) = find(workspace.tree, Needle(SECRET), recall=True)
     assert log.lines == (1,)
-
-
-def fsagent(workspace: Workspace, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fsagent", *args, "-w", str(workspace.root)],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**CLEAN, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(workspace.root.parent)},
-    )
 
 
 def test_the_command_previews_asks_backs_up_and_reports_the_scan(

@@ -139,6 +139,12 @@ class History:
         chosen = None if paths is None else frozenset(paths)
         return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
 
+    def record(self, lead: str) -> None:
+        """Commit what a command of the person's changed; what hinders it becomes a notice."""
+        if self._repository is not None:
+            with self._tolerant():
+                self._commit_all("person", TurnNote(), lead=lead)
+
     def apply(self, plans: Sequence[FilePlan], *, lead: str, undoes: str = "") -> str | None:
         """Write planned files and commit them as the person's; return the commit's name."""
         apply_plan(self.repository, plans)
