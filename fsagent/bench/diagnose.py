@@ -49,7 +49,7 @@ class Diagnosis:
     def counts(self) -> dict[str, dict[str, int]]:
         """Return how many questions of each category ended how."""
         found: dict[str, dict[str, int]] = {
-            str(category): {outcome: 0 for outcome in OUTCOMES} for category in ANSWERABLE
+            str(category): dict.fromkeys(map(str, OUTCOMES), 0) for category in ANSWERABLE
         }
         for key, outcome in self.outcomes.items():
             found[str(self.rows[key]["category"])][outcome] += 1

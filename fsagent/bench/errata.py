@@ -1,7 +1,8 @@
 """Known faults of the answer key, from an audit's records: three views of one run.
 
 `raw` is the key as published; `corrected` has the audit's answers and evidence; `clean` leaves out
-every question the audit flags, whether its answer or its evidence is at fault. The file is given at run time and never part of the project.
+every question the audit flags, whether its answer or its evidence is at fault.
+The file is given at run time and never part of the project.
 """
 
 from __future__ import annotations

@@ -82,6 +82,12 @@ def summarize(
         "errors": len(rows) - len(answered),
         "missing": manifest["dataset"]["questions"] - len(rows),
     }
+    kinds = {row["kind"] for row in answered if row["kind"]}
+    if kinds:
+        content["kinds"] = {
+            name: {"retrieval": retrieval.kind(name), "answers": answers.kind(name)}
+            for name in sorted(kinds)
+        }
     if judgements:
         content["judges"] = judge_summary(judgements, answered, GROUPS)
         content["judge_errors"] = sum(one["errors"] for one in content["judges"].values())
@@ -159,6 +165,12 @@ class _Scored:
             for group in GROUPS
             if (found := self._of(group)) and (names := _common(scores for _, scores in found))
         }
+
+    def kind(self, name: str) -> Scores:
+        """Return the means of the questions of one of the data set's own kinds."""
+        found = [scores for row, scores in self._scored if row["kind"] == name]
+        names = _common(found) if found else []
+        return {"n": len(found), **{one: _round(mean([s[one] for s in found])) for one in names}}
 
     def intervals(self) -> dict[str, dict[str, list[float]]]:
         """Return 95 % intervals: Wilson by category, a bootstrap over conversations for 1-4."""

@@ -180,6 +180,7 @@ def _row(question: Question, response: Response, *, latency_s: float, error: str
         "sample_id": question.sample_id,
         "qa_index": question.index,
         "category": question.category,
+        "kind": question.kind,
         "question": question.text,
         "gold": question.gold,
         "trap": question.trap,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fsagent.bench.datasets.read import FORMATS
 from fsagent.bench.judges import JUDGE_NAMES
 from fsagent.bench.systems.registry import SYSTEM_NAMES
 from fsagent.cli.common import complain, model_options, note, say, say_json, settings_outside
@@ -27,6 +28,7 @@ def bench() -> None:
 
 @bench.command()
 @click.option("--data", type=PATH, default=Path("locomo10.json"), show_default=True)
+@click.option("--format", type=click.Choice(tuple(FORMATS)), default="locomo", show_default=True)
 @click.option("--system", type=click.Choice(SYSTEM_NAMES), default="agent", show_default=True)
 @click.option("--sample", "samples", multiple=True, metavar="ID", help="Only this conversation.")
 @click.option("--categories", metavar="LIST", help="Only these, e.g. 1,2,3,4.")
@@ -66,7 +68,7 @@ def locomo(
     runs: int,
     **options: Any,
 ) -> int:
-    """Run one system over LoCoMo's questions."""
+    """Run one system over LoCoMo's questions, or over data of another --format."""
     from fsagent.bench.options import BenchOptions
     from fsagent.bench.report import markdown
     from fsagent.bench.runner import run_benchmark, run_epochs

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from fsagent.bench.datasets import locomo
+from fsagent.bench.datasets import folder, locomo, longmemeval, realtalk
 from fsagent.bench.datasets.schema import Dataset
 from fsagent.errors import ConfigError
 
-FORMATS: Mapping[str, Callable[[Path], Dataset]] = {"locomo": locomo.load}
+FORMATS: Mapping[str, Callable[[Path], Dataset]] = {
+    "locomo": locomo.load,
+    "longmemeval": longmemeval.load,
+    "realtalk": realtalk.load,
+    "folder": folder.load,
+}
 
 
 def read_dataset(path: Path, format: str = "locomo") -> Dataset:

@@ -52,11 +52,12 @@ class Sample:
     sample_id: str
     speakers: tuple[str, ...]
     sessions: tuple[Session, ...]
+    asked: datetime | None = None
 
     @property
     def now(self) -> datetime:
-        """The date of the last session: questions are asked then, never at the wall clock."""
-        return max(session.when for session in self.sessions)
+        """When questions are asked: `asked`, else the last session's date; never the wall clock."""
+        return self.asked or max(session.when for session in self.sessions)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -70,6 +71,8 @@ class Question:
 
     `gold` is None for a question that has no answer in the conversation; `trap` is the wrong
     answer such a question tempts to. `evidence` holds `dia_id`s of turns that exist, each once.
+    `kind` is the data set's own name for the type of question, where it has one; `category` then
+    says by which rule the answer is scored.
     """
 
     sample_id: str
@@ -79,6 +82,7 @@ class Question:
     gold: str | None
     trap: str | None = None
     evidence: tuple[str, ...] = ()
+    kind: str = ""
 
     @property
     def key(self) -> tuple[str, int]:
