@@ -37,24 +37,32 @@ def read_summary(run_dir: Path) -> Summary:
 def markdown(summaries: Sequence[Summary]) -> str:
     """Return the report of runs as Markdown tables."""
     contents = [summary.content for summary in summaries]
-    parts = [
-        "# Benchmark",
-        _heading(contents),
-        *_section("Answers, categories 1-4", _answer_table(contents)),
-        *_section("Judged answers, categories 1-4", _judge_table(contents)),
-        *_section("Three views of the key, categories 1-4", _views_table(contents)),
-        *_section("Answers by category (official F1)", _category_table(contents, "answers", "f1")),
-        *_section("Adversarial questions (category 5, never blended in)", _refusal_table(contents)),
-        *_section("Retrieval, categories 1-4", _retrieval_table(contents)),
-        *_section(
-            "Retrieval by category (recall@10)", _category_table(contents, "retrieval", "recall@10")
-        ),
-        *_section("Cost", _cost_table(contents)),
-    ]
+    parts = ["# Benchmark", heading(contents)]
+    for title, rows in sections(contents):
+        parts += [f"## {title}", rows]
     return "\n\n".join(parts) + "\n"
 
 
-def _heading(contents: Sequence[Mapping[str, Any]]) -> str:
+def sections(contents: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the tables with their titles, without those that have no rows."""
+    tables = [
+        ("Answers, categories 1-4", _answer_table(contents)),
+        ("Judged answers, categories 1-4", _judge_table(contents)),
+        ("Three views of the key, categories 1-4", _views_table(contents)),
+        ("Answers by category (official F1)", _category_table(contents, "answers", "f1")),
+        ("Adversarial questions (category 5, never blended in)", _refusal_table(contents)),
+        ("Retrieval, categories 1-4", _retrieval_table(contents)),
+        (
+            "Retrieval by category (recall@10)",
+            _category_table(contents, "retrieval", "recall@10"),
+        ),
+        ("Cost", _cost_table(contents)),
+    ]
+    return [(title, rows) for title, rows in tables if rows]
+
+
+def heading(contents: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the runs are over, and how to read their tables."""
     lines = []
     for content in contents:
         data = content["dataset"]
@@ -72,10 +80,6 @@ def _heading(contents: Sequence[Mapping[str, Any]]) -> str:
         "draws whole conversations. A k is to be read against the number of turns."
     )
     return "\n".join(lines) + "\n\n" + note
-
-
-def _section(title: str, table: str) -> list[str]:
-    return [f"## {title}", table] if table else []
 
 
 def _answer_table(contents: Sequence[Mapping[str, Any]]) -> str:

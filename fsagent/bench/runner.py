@@ -20,6 +20,7 @@ from fsagent.bench.executors import outcomes
 from fsagent.bench.judging import JUDGEMENTS, judge_run
 from fsagent.bench.options import BenchOptions, config_sha256, configuration, select
 from fsagent.bench.report import markdown
+from fsagent.bench.report_html import page
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.bench.summary import Summary, summarize
 from fsagent.bench.worker import make_model
@@ -116,6 +117,7 @@ def finish(run: RunDirectory, *, errata: Mapping[Key, Erratum] | None = None) ->
     )
     run.write_json("summary.json", summary.content)
     run.write_text("report.md", markdown([summary]))
+    run.write_text("report.html", page([run.root], errata=errata))
     return summary
 
 

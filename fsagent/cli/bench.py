@@ -109,11 +109,20 @@ def locomo(
 
 @bench.command()
 @click.argument("runs", type=PATH, nargs=-1, required=True)
+@click.option("--html", type=PATH, metavar="FILE", help="Write the report as one HTML file.")
+@click.option("--errata", type=PATH, metavar="FILE", help="Flag known faults of the answer key.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summaries.")
-def report(runs: tuple[Path, ...], as_json: bool) -> None:
+def report(runs: tuple[Path, ...], html: Path | None, errata: Path | None, as_json: bool) -> None:
     """Show the tables of one or several runs."""
     from fsagent.bench import report as reports
 
+    if html is not None:
+        from fsagent.bench.errata import load_errata
+        from fsagent.bench.report_html import page_of
+
+        text = page_of(runs, errata=load_errata(errata) if errata else None)
+        html.write_text(text, encoding="utf-8", newline="\n")
+        note(f"report: {html}")
     if as_json:
         say_json([dict(reports.read_summary(run).content) for run in runs])
     else:

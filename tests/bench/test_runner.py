@@ -47,6 +47,7 @@ def test_a_run_leaves_its_whole_directory(options: BenchOptions) -> None:
         "traces",
         "summary.json",
         "report.md",
+        "report.html",
     }
     assert summary.complete
     assert json.loads((options.out / "summary.json").read_text(encoding="utf-8")) == summary.content

@@ -26,7 +26,7 @@ def test_turns_stand_in_the_order_they_were_shown_each_once() -> None:
 
 def test_everything_shown_costs_what_it_is_long() -> None:
     ranked = shown_turns([HITS, WINDOW], DIA_IDS)
-    first_line = HITS.split("\n")[0]
+    first_line = HITS.split("\n", maxsplit=1)[0]
     assert ranked.tokens[0] == estimate_text(first_line + "\n")
     assert list(ranked.tokens) == sorted(ranked.tokens)
     lines = [*HITS.split("\n"), *WINDOW.split("\n")]
