@@ -17,35 +17,32 @@ _CHUNK = 1 << 20
 TEMPORARY_PREFIX = ".fsagent-tmp-"
 
 
-def append_at(folder_fd: int, leaf: str, data: bytes) -> int:
-    """Append `data` to a file in a folder; return the size before.
+def append(fd: int, data: bytes, *, new_in: int | None = None) -> int:
+    """Append `data` to an open file and sync it; return the size before.
 
-    On a short write or any error the file is cut back to that size and the error goes on: the
-    caller has not saved anything and must say so.
+    `new_in` is the folder's descriptor where the file was just made: its name is synced too. On a
+    short write or any error the file is cut back and the error goes on: the caller has not saved
+    anything and must say so.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NOFOLLOW | _CLOEXEC
-    new = _missing(folder_fd, leaf)
-    fd = os.open(leaf, flags, 0o644, dir_fd=folder_fd)
+    size = os.fstat(fd).st_size
     try:
-        size = os.fstat(fd).st_size
-        try:
-            write_all(fd, data)
-            sync(fd)
-        except BaseException:
+        write_all(fd, data)
+        sync(fd)
+        if new_in is not None:
+            os.fsync(new_in)
+    except BaseException:
+        # If this fails too, the tail is torn; the next append mends it. The first error counts.
+        with contextlib.suppress(OSError):
             os.ftruncate(fd, size)
-            raise
-    finally:
-        os.close(fd)
-    if new:
-        os.fsync(folder_fd)
+        raise
     return size
 
 
-def replace_at(folder_fd: int, leaf: str, data: bytes) -> None:
+def replace_at(folder_fd: int, leaf: str, data: bytes, *, mode: int = 0o644) -> None:
     """Replace a file in a folder as a whole; the old content stands until the new one is durable."""
     temporary = TEMPORARY_PREFIX + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
-    fd = os.open(temporary, flags, 0o644, dir_fd=folder_fd)
+    fd = os.open(temporary, flags, mode, dir_fd=folder_fd)
     try:
         try:
             write_all(fd, data)
@@ -59,26 +56,10 @@ def replace_at(folder_fd: int, leaf: str, data: bytes) -> None:
     os.fsync(folder_fd)
 
 
-def truncate_at(folder_fd: int, leaf: str, size: int) -> None:
-    """Cut a file in a folder to `size` bytes and sync it."""
-    fd = os.open(leaf, os.O_WRONLY | _NOFOLLOW | _CLOEXEC, dir_fd=folder_fd)
-    try:
-        os.ftruncate(fd, size)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def read_at(folder_fd: int, leaf: str, limit: int) -> bytes | None:
-    """Return the bytes of a file in a folder, None where it is not there."""
-    try:
-        fd = os.open(leaf, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW | _CLOEXEC, dir_fd=folder_fd)
-    except FileNotFoundError:
-        return None
-    try:
-        return read_all(fd, os.fstat(fd).st_size, limit)
-    finally:
-        os.close(fd)
+def truncate(fd: int, size: int) -> None:
+    """Cut an open file to `size` bytes and sync it."""
+    os.ftruncate(fd, size)
+    os.fsync(fd)
 
 
 def read_all(fd: int, size: int, limit: int) -> bytes:
@@ -107,14 +88,6 @@ def write_all(fd: int, data: bytes) -> None:
 def sync(fd: int) -> None:
     """Flush a file's data to the disk."""
     getattr(os, "fdatasync", os.fsync)(fd)
-
-
-def _missing(folder_fd: int, leaf: str) -> bool:
-    try:
-        os.stat(leaf, dir_fd=folder_fd, follow_symlinks=False)
-    except FileNotFoundError:
-        return True
-    return False
 
 
 def _unlink_quietly(folder_fd: int, leaf: str) -> None:

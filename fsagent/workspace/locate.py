@@ -18,7 +18,7 @@ def find_workspace(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> 
     if env.get(VARIABLE):
         return check_workspace(Path(env[VARIABLE]))
     for folder in (cwd, *cwd.parents):
-        if (folder / SETTINGS_NAME).is_file():
+        if _holds_settings(folder):
             return folder
     raise WorkspaceError(
         f"no workspace here: neither this folder nor one above holds {SETTINGS_NAME}; "
@@ -34,9 +34,16 @@ def check_workspace(folder: Path) -> Path:
         )
     if not folder.is_dir():
         raise WorkspaceError(f"{folder} is a file, not a workspace's folder")
-    if not (folder / SETTINGS_NAME).is_file():
+    if not _holds_settings(folder):
         raise WorkspaceError(
             f"{folder} is not a workspace (it holds no {SETTINGS_NAME}); "
             f"make one with: fsagent init {folder}"
         )
     return folder
+
+
+def _holds_settings(folder: Path) -> bool:
+    try:
+        return (folder / SETTINGS_NAME).is_file()
+    except OSError:
+        return False  # a folder above that may not be looked into

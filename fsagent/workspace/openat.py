@@ -1,7 +1,8 @@
 """Opening names beneath a pinned folder without ever following a link.
 
 `openat2(2)` through ctypes on Linux; elsewhere, and where the kernel says no, a walk that opens each
-component with O_NOFOLLOW. Both need `dir_fd`, which Windows does not have.
+component with O_NOFOLLOW. Both need `dir_fd`, which Windows does not have: there the tree refuses
+to open, since a check of the path before the open is the race this module exists to avoid.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat as stat_module
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from fsagent.errors import PathRejected, WorkspaceError
+from fsagent.errors import PathRejected, WorkspaceError, printable
 
 _SYS_OPENAT2 = 437
 _RESOLVE_NO_MAGICLINKS = 0x02
@@ -31,8 +33,16 @@ class _OpenHow(ctypes.Structure):
 
 
 def open_root(root: Path) -> int:
-    """Return a descriptor of the workspace's root."""
-    return os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC)
+    """Return a descriptor of the workspace's root. Raises `WorkspaceError` where that cannot be."""
+    if os.open not in os.supports_dir_fd:
+        raise WorkspaceError(
+            "this system cannot open files relative to a folder (dir_fd), so a workspace cannot be "
+            "guarded here; on Windows run fsagent inside WSL"
+        )
+    try:
+        return os.open(root, os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC)
+    except OSError as err:
+        raise WorkspaceError(f"{root} cannot be opened: {err.strerror}") from err
 
 
 def open_beneath(root_fd: int, name: str, flags: int, mode: int = 0o644) -> int:
@@ -61,7 +71,7 @@ def _openat2() -> ctypes._NamedFuncPointer | None:
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
     how = _OpenHow(os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC, 0, _RESOLVE)
-    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC)
+    here = os.open("/", os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC)
     try:
         fd = int(call(_SYS_OPENAT2, here, b".", ctypes.byref(how), ctypes.sizeof(how)))
     finally:
@@ -78,12 +88,22 @@ def _walk(root_fd: int, name: str, flags: int, mode: int) -> int:
     fd = os.dup(root_fd)
     try:
         for folder in folders:
-            step = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _NOFOLLOW | _CLOEXEC, dir_fd=fd)
+            step = _step(fd, folder, os.O_RDONLY | os.O_DIRECTORY, mode)
             os.close(fd)
             fd = step
-        return os.open(leaf, flags | _NOFOLLOW | _CLOEXEC, mode, dir_fd=fd)
+        return _step(fd, leaf, flags, mode)
     finally:
         os.close(fd)
+
+
+def _step(fd: int, part: str, flags: int, mode: int) -> int:
+    try:
+        return os.open(part, flags | _NOFOLLOW | _CLOEXEC, mode, dir_fd=fd)
+    except NotADirectoryError as err:
+        # O_DIRECTORY speaks before O_NOFOLLOW does: a link to a folder gives ENOTDIR on Linux.
+        if is_link(lstat_at(fd, part)):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from err
+        raise
 
 
 def make_folders(root_fd: int, name: str) -> None:
@@ -104,6 +124,67 @@ def make_folders(root_fd: int, name: str) -> None:
         finally:
             os.close(fd)
         done = part if done == "." else f"{done}/{part}"
+
+
+def as_stored(root_fd: int, name: str) -> str:
+    """Return a canonical name as the disk spells it: other systems store names in NFD.
+
+    A component that is not there keeps its form.
+    """
+    stored = ""
+    for part in name.split("/"):
+        if not part.isascii():
+            with _opened(root_fd, stored or ".") as fd:
+                part = stored_leaf(fd, part)  # noqa: PLW2901
+        stored = f"{stored}/{part}" if stored else part
+    return stored
+
+
+@contextmanager
+def _opened(root_fd: int, folder: str) -> Iterator[int | None]:
+    try:
+        fd = open_beneath(root_fd, folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def stored_leaf(fd: int | None, leaf: str) -> str:
+    """Return a name as a folder spells it, itself where there is no such name or folder."""
+    if fd is None or leaf.isascii() or lstat_at(fd, leaf) is not None:
+        return leaf
+    with os.scandir(fd) as names:
+        return next(
+            (item.name for item in names if unicodedata.normalize("NFC", item.name) == leaf), leaf
+        )
+
+
+def is_link(info: os.stat_result | None) -> bool:
+    """Say whether a status is that of a symbolic link."""
+    return info is not None and stat_module.S_ISLNK(info.st_mode)
+
+
+def check_regular(path: str, info: os.stat_result, *, to_write: bool) -> None:
+    """Refuse what is not a regular file, and to write one that has a second name elsewhere."""
+    if is_link(info):
+        raise PathRejected(path, "LNK", "is a link; links are not followed")
+    if not stat_module.S_ISREG(info.st_mode):
+        raise PathRejected(path, "KIND", f"is {_kind(info.st_mode)}, not a file")
+    if to_write and info.st_nlink > 1:
+        raise PathRejected(path, "LNK", "has more than one hard link; copy it first")
+
+
+def _kind(mode: int) -> str:
+    names = {
+        stat_module.S_IFDIR: "a folder",
+        stat_module.S_IFIFO: "a pipe",
+        stat_module.S_IFSOCK: "a socket",
+    }
+    return names.get(stat_module.S_IFMT(mode), "a device")
 
 
 def lstat_at(fd: int, leaf: str) -> os.stat_result | None:
@@ -141,7 +222,7 @@ _CODES = {
 
 
 @contextmanager
-def refusals(path: str) -> Iterator[None]:
+def refusals(path: str, *, saving: bool = False) -> Iterator[None]:
     """Turn the system's errors into refusals by name, without the host's path."""
     try:
         yield
@@ -150,4 +231,5 @@ def refusals(path: str) -> Iterator[None]:
         if code:
             raise PathRejected(path, code, reason) from err
         text = os.strerror(err.errno) if err.errno else str(err)
-        raise WorkspaceError(f"{path}: {text}; nothing was saved by this call") from err
+        outcome = "; nothing was saved by this call" if saving else ""
+        raise WorkspaceError(f"{printable(path)}: {text}{outcome}") from err

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsagent.errors import WorkspaceError
+from fsagent.errors import PathRejected, WorkspaceError
 from fsagent.workspace.locate import SETTINGS_NAME
+from fsagent.workspace.tree import Tree
 
 _FOLDERS = ("core", "recall", "archival/notes", "prompts")
 
@@ -33,7 +34,7 @@ def template_folder() -> Path:
 def lay_template(root: Path) -> Laid:
     """Lay the template into `root`, which may exist; a file that is there is never overwritten.
 
-    Raises `WorkspaceError` where `root` is a file or holds something else than a workspace would.
+    Raises `WorkspaceError` where `root` is a file, or a name of the template is a link.
     """
     if root.exists() and not root.is_dir():
         raise WorkspaceError(f"{root} is a file; choose a folder for the workspace")
@@ -41,20 +42,27 @@ def lay_template(root: Path) -> Laid:
     made: list[str] = []
     kept: list[str] = []
     try:
-        for folder in _FOLDERS:
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        for source in sorted(path for path in template.rglob("*") if path.is_file()):
-            name = source.relative_to(template).as_posix()
-            target = root / name
-            if target.exists():
-                kept.append(name)
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-            made.append(name)
+        root.mkdir(parents=True, exist_ok=True)
+        with closing(Tree(root)) as tree:
+            for folder in _FOLDERS:
+                tree.make_folder(folder)
+            for source in sorted(path for path in template.rglob("*") if path.is_file()):
+                name = source.relative_to(template).as_posix()
+                (made if _laid(tree, name, source.read_bytes()) else kept).append(name)
     except OSError as err:
         raise WorkspaceError(f"cannot make a workspace at {root}: {err.strerror}") from err
     return Laid(root, tuple(made), tuple(kept))
+
+
+def _laid(tree: Tree, name: str, data: bytes) -> bool:
+    """Write one file through the guarded tree, so that no link leads it elsewhere; False if it is there."""
+    try:
+        tree.create(name, data)
+    except PathRejected as err:
+        if err.code != "COL":
+            raise
+        return False
+    return True
 
 
 def template_text(name: str) -> str:

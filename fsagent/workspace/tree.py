@@ -8,73 +8,59 @@ resolved first and opened later, so a link swapped in between cannot lead outsid
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import stat as stat_module
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from fsagent.errors import PathRejected, ToolError, WorkspaceError
+from fsagent.errors import PathRejected, WorkspaceError, printable
 from fsagent.workspace import durable, openat
-from fsagent.workspace.locks import lock_file
-from fsagent.workspace.paths import canonical, canonical_dir
+from fsagent.workspace.derived import Derived
+from fsagent.workspace.entries import Entry, FileStat, StaleWrite
+from fsagent.workspace.paths import (
+    MAX_DEPTH,
+    MAX_PATH_BYTES,
+    canonical,
+    canonical_dir,
+    legal_name,
+)
+from fsagent.workspace.view import decode_text
 
 MAX_READ_BYTES = 64 * 1024 * 1024
 MAX_WRITE_BYTES = 8 * 1024 * 1024
-DERIVED = ".fsagent"
 LOCK_TIMEOUT_S = 10.0
 
+__all__ = ["Entry", "FileStat", "StaleWrite", "Tree", "sha256"]
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """What the tree knows of a file without reading it."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One name in a folder. `path` is workspace-relative with `/`."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    is_dir: bool
-
-
-class StaleWrite(ToolError):
-    """The file changed since it was read; nothing was written. `path` names it."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        super().__init__(
-            f"Not written: {path} changed since it was read. Read it again and repeat the edit."
-        )
+_logger = logging.getLogger(__name__)
 
 
 class Tree:
     """A folder whose files are opened only through it.
 
     Paths are workspace-relative text with `/`. Every method raises `PathRejected` for a name that
-    may not be opened (its `code` says why) and `WorkspaceError` for a fault of the disk.
+    may not be opened (its `code` says why) and `WorkspaceError` for a fault of the disk. What a
+    model may write is narrower: `policy.check_model_write`. `derived` is the folder of derived
+    state, `state` its locks and state files; neither can be named as a path.
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        if not self.root.is_dir():
-            raise WorkspaceError(
-                f"{root} is not a folder; make a workspace with: fsagent init {root}"
-            )
-        self.derived = self.root / DERIVED
+        self.root = _resolved(root)
         self._fd = openat.open_root(self.root)
         self._written: set[str] = set()
+        try:
+            self.state = Derived(self.root, self._fd)
+        except BaseException:
+            os.close(self._fd)
+            raise
+        self.derived = self.state.path
 
     def close(self) -> None:
-        """Let go of the root's descriptor."""
+        """Let go of the root's descriptor and of the locks' files."""
         if self._fd >= 0:
+            self.state.close()
             os.close(self._fd)
             self._fd = -1
 
@@ -92,16 +78,38 @@ class Tree:
                 )
             return durable.read_all(fd, info.st_size, limit)
 
-    def read_from(self, path: str, offset: int) -> bytes:
-        """Return a regular file's bytes from `offset` to its end."""
+    def read_text(self, path: str) -> str:
+        """Return a file as text: UTF-8, or UTF-16 with its mark; invalid bytes become U+FFFD."""
+        return decode_text(self.read_bytes(path))
+
+    def read_from(self, path: str, offset: int, size: int = MAX_READ_BYTES) -> bytes:
+        """Return at most `size` of a regular file's bytes from `offset` on."""
         with self._reading(path) as (fd, info):
             os.lseek(fd, offset, os.SEEK_SET)
-            return durable.read_all(fd, max(0, info.st_size - offset), MAX_READ_BYTES)
+            return durable.read_all(fd, max(0, info.st_size - offset), size)
+
+    def chunks(self, path: str, *, size: int = 1 << 20) -> Iterator[bytes]:
+        """Yield a regular file's bytes in pieces, up to the size it had when it was opened."""
+        with self._reading(path) as (fd, info):
+            left = info.st_size
+            while left > 0 and (piece := os.read(fd, min(size, left))):
+                left -= len(piece)
+                yield piece
 
     def stat(self, path: str) -> FileStat:
         """Return size, time and inode of a regular file."""
         with self._reading(path) as (_, info):
-            return FileStat(info.st_size, info.st_mtime_ns, info.st_ino)
+            return _file_stat(info)
+
+    def peek(self, path: str) -> FileStat | None:
+        """Return the status of a file or folder without opening it, None where it is not there.
+
+        It takes 2 us and serves to notice a change, not to guard: links on the way are followed.
+        """
+        try:
+            return _file_stat(os.stat(path, dir_fd=self._fd, follow_symlinks=False))
+        except OSError:
+            return None
 
     def exists(self, path: str) -> bool:
         """Say whether a regular file of that name is there."""
@@ -113,26 +121,51 @@ class Tree:
             raise
         return True
 
-    def list(self, path: str = ".") -> list[Entry]:
-        """Return the legal names of one folder, sorted; links, pipes and dot names are left out."""
+    def list(self, path: str = ".", *, left_out: set[str] | None = None) -> list[Entry]:
+        """Return the legal names of one folder, sorted; links, pipes and dot names are left out.
+
+        `left_out` receives, quoted, the names other than dot names that cannot be opened.
+        """
         name = canonical_dir(path)
         with self._folder(name) as fd:
-            return sorted(
-                self._entries(fd, "" if name == "." else name + "/"), key=lambda entry: entry.path
-            )
+            entries = self._entries(fd, "" if name == "." else name + "/", left_out)
+            return sorted(entries, key=lambda entry: entry.path)
 
-    def walk(self, path: str = ".") -> Iterator[Entry]:
-        """Yield the regular files at or below `path`, sorted by name within each folder."""
+    def names(self, path: str) -> tuple[str, ...]:
+        """Return the legal names in one folder, sorted, without asking the disk what each is."""
         name = canonical_dir(path)
-        if name != "." and self._is_file(name):
+        with self._folder(name) as fd:
+            found = os.listdir(fd)  # noqa: PTH208 (of a descriptor)
+        legal = {legal_name(item, top=name == ".") for item in found}
+        return tuple(sorted(item for item in legal if item is not None))
+
+    def walk(self, path: str = ".", *, suffixes: tuple[str, ...] | None = None) -> Iterator[Entry]:
+        """Yield the regular files at or below `path`, sorted by name within each folder.
+
+        `suffixes` keeps the names with one of these endings, in lower case. A folder below that
+        cannot be read, or is gone meanwhile, is passed over with a warning in the log.
+        """
+        name = canonical_dir(path)
+        if name != "." and not self.is_dir(name) and self.exists(name):
             info = self.stat(name)
-            yield Entry(name, info.size, info.mtime_ns, False)
-            return
-        for entry in self.list(name):
-            if entry.is_dir:
-                yield from self.walk(entry.path)
-            else:
+            found = iter([Entry(name, info.size, info.mtime_ns, False)])
+        else:
+            found = self._below(self.list(name))
+        for entry in found:
+            if suffixes is None or entry.path.lower().endswith(suffixes):
                 yield entry
+
+    def _below(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            if not entry.is_dir:
+                yield entry
+                continue
+            try:
+                inner = self.list(entry.path)
+            except PathRejected as err:
+                _logger.warning("not walked: %s", err)
+                continue
+            yield from self._below(inner)
 
     def is_dir(self, path: str) -> bool:
         """Say whether a folder of that name is there."""
@@ -150,12 +183,13 @@ class Tree:
         `expect` is the sha256 the file had when it was read, `""` for "not there": another content
         raises `StaleWrite` and writes nothing. Folders are made as needed.
         """
-        name = self._writable(path, data)
+        name = _checked(path, data, MAX_WRITE_BYTES)
         with self.lock(name), self._parent(name, make=True) as (fd, leaf):
-            self._check_target(name, fd, leaf)
-            if expect is not None and self._digest_at(fd, leaf) != expect:
+            info = self._check_target(name, fd, leaf)
+            if expect is not None and self.digest(name) != expect:
                 raise StaleWrite(name)
-            durable.replace_at(fd, leaf, data)
+            mode = 0o644 if info is None else info.st_mode & 0o777
+            durable.replace_at(fd, leaf, data, mode=mode)
             self._written.add(name)
         return sha256(data)
 
@@ -166,18 +200,39 @@ class Tree:
         except StaleWrite as err:
             raise PathRejected(path, "COL", "exists already; choose another name") from err
 
-    def append(self, path: str, data: bytes) -> int:
-        """Append whole lines durably; return the size before. The caller holds the file's lock."""
-        name = self._writable(path, data)
-        with self._parent(name, make=True) as (fd, leaf):
-            self._check_target(name, fd, leaf)
-            return durable.append_at(fd, leaf, data)
+    def make_folder(self, path: str) -> None:
+        """Make a folder and those above it; one that is there stays as it is."""
+        name = canonical(path)
+        with openat.refusals(name, saving=True):
+            openat.make_folders(self._fd, openat.as_stored(self._fd, name))
+        with self._folder(name):
+            pass
+
+    def append(self, path: str, data: bytes) -> FileStat:
+        """Append whole lines durably, all or none; return the file's status then."""
+        name = _checked(path, data, MAX_READ_BYTES)
+        with self.lock(name):
+            try:
+                with self._writing(name, os.O_APPEND) as fd:
+                    durable.append(fd, data)
+                    return _file_stat(os.fstat(fd))
+            except PathRejected as err:
+                if err.code != "MISSING":
+                    raise
+            return self._append_new(name, data)
+
+    def _append_new(self, name: str, data: bytes) -> FileStat:
+        with self._parent(name, make=True) as (folder_fd, leaf):
+            self._check_target(name, folder_fd, leaf)
+            with self._writing(name, os.O_APPEND | os.O_CREAT) as fd:
+                durable.append(fd, data, new_in=folder_fd)
+                return _file_stat(os.fstat(fd))
 
     def truncate(self, path: str, size: int) -> None:
-        """Cut a file to `size` bytes durably (torn tails only). The caller holds the file's lock."""
-        with self._parent(canonical(path), make=False) as (fd, leaf):
-            self._check_target(path, fd, leaf)
-            durable.truncate_at(fd, leaf, size)
+        """Cut a file to `size` bytes durably (torn tails only)."""
+        name = canonical(path)
+        with self.lock(name), self._writing(name, 0) as fd:
+            durable.truncate(fd, size)
 
     def remove(self, path: str) -> None:
         """Delete a file."""
@@ -198,97 +253,123 @@ class Tree:
             raise
 
     def lock(self, name: str, *, timeout_s: float = LOCK_TIMEOUT_S) -> AbstractContextManager[None]:
-        """Hold the lock of a name between processes; raises `WorkspaceLocked` after `timeout_s`."""
-        return lock_file(self.derived / "locks", name, timeout_s=timeout_s)
+        """Hold the lock of a name between processes and threads, re-entrant within a thread.
+
+        Every write of a file holds the lock of its path. All of `recall/` is one lock, `recall`;
+        do not hold two at once. Raises `WorkspaceLocked` after `timeout_s` seconds.
+        """
+        return self.state.lock(name, timeout_s)
 
     # Opening: every descriptor below is got from the pinned root.
+
+    def _open(self, name: str, flags: int) -> int:
+        try:
+            return openat.open_beneath(self._fd, name, flags | os.O_NONBLOCK)
+        except FileNotFoundError:
+            stored = name if name.isascii() else openat.as_stored(self._fd, name)
+            if stored == name:
+                raise
+            return openat.open_beneath(self._fd, stored, flags | os.O_NONBLOCK)
 
     @contextmanager
     def _reading(self, path: str) -> Iterator[tuple[int, os.stat_result]]:
         name = canonical(path)
         with openat.refusals(path):
-            fd = openat.open_beneath(self._fd, name, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            info = os.fstat(fd)
-            if not stat_module.S_ISREG(info.st_mode):
-                raise PathRejected(path, "KIND", f"is {_kind(info.st_mode)}, not a file")
-            with openat.refusals(path):
+            fd = self._open(name, os.O_RDONLY)
+            try:
+                info = os.fstat(fd)
+                openat.check_regular(path, info, to_write=False)
                 yield fd, info
-        finally:
-            os.close(fd)
+            finally:
+                os.close(fd)
+
+    @contextmanager
+    def _writing(self, name: str, flags: int) -> Iterator[int]:
+        with openat.refusals(name, saving=True):
+            fd = self._open(name, os.O_WRONLY | flags)
+            try:
+                openat.check_regular(name, os.fstat(fd), to_write=True)
+                yield fd
+            finally:
+                os.close(fd)
 
     @contextmanager
     def _folder(self, name: str) -> Iterator[int]:
         with openat.refusals(name):
-            fd = openat.open_beneath(self._fd, name, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK)
-        try:
-            with openat.refusals(name):
+            fd = self._open(name, os.O_RDONLY | os.O_DIRECTORY)
+            try:
                 yield fd
-        finally:
-            os.close(fd)
+            finally:
+                os.close(fd)
 
     @contextmanager
     def _parent(self, name: str, *, make: bool) -> Iterator[tuple[int, str]]:
+        """Open the folder of a file to be written, and give the file's name as it is stored there."""
         folder, _, leaf = name.rpartition("/")
-        if make and folder:
-            with openat.refusals(name):
-                openat.make_folders(self._fd, folder)
-        with self._folder(folder or ".") as fd:
-            yield fd, leaf
+        with openat.refusals(name, saving=True):
+            if make and folder:
+                openat.make_folders(self._fd, openat.as_stored(self._fd, folder))
+            fd = self._open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                yield fd, openat.stored_leaf(fd, leaf)
+            finally:
+                os.close(fd)
 
-    def _is_file(self, name: str) -> bool:
-        return not self.is_dir(name) and self.exists(name)
-
-    def _entries(self, fd: int, prefix: str) -> Iterator[Entry]:
+    def _entries(self, fd: int, prefix: str, left_out: set[str] | None) -> Iterator[Entry]:
+        seen: set[str] = set()
+        room = MAX_PATH_BYTES - len(prefix.encode()) if prefix.count("/") < MAX_DEPTH else 0
         with os.scandir(fd) as names:
             for item in names:
-                try:
-                    canonical(prefix + item.name)
-                except PathRejected:
+                name = legal_name(item.name, top=not prefix)
+                if name is None or name in seen or len(name.encode()) > room:
+                    if left_out is not None and not item.name.startswith("."):
+                        left_out.add(printable(item.name))
                     continue
-                is_dir = item.is_dir(follow_symlinks=False)
-                if is_dir or item.is_file(follow_symlinks=False):
+                seen.add(name)
+                try:
                     info = item.stat(follow_symlinks=False)
-                    yield Entry(prefix + item.name, info.st_size, info.st_mtime_ns, is_dir)
+                except FileNotFoundError:
+                    continue  # an editor's temporary file, gone meanwhile
+                is_dir = stat_module.S_ISDIR(info.st_mode)
+                if is_dir or stat_module.S_ISREG(info.st_mode):
+                    yield Entry(prefix + name, info.st_size, info.st_mtime_ns, is_dir)
+                elif left_out is not None:
+                    left_out.add(printable(item.name))
 
-    def _writable(self, path: str, data: bytes) -> str:
-        if len(data) > MAX_WRITE_BYTES:
-            raise PathRejected(
-                path, "LIM", f"{len(data)} bytes are over the limit of {MAX_WRITE_BYTES}"
-            )
-        return canonical(path)
-
-    def _check_target(self, path: str, fd: int, leaf: str) -> None:
-        """Refuse to write through a link, over a folder, to a second hard link, or beside a look-alike."""
+    def _check_target(self, path: str, fd: int, leaf: str) -> os.stat_result | None:
+        """Refuse to write over a link or a folder, to a second hard link, or beside a look-alike."""
         info = openat.lstat_at(fd, leaf)
-        if info is None:
-            twin = openat.look_alike(fd, leaf)
-            if twin is not None:
-                raise PathRejected(
-                    path, "COL", f"would stand beside {twin!r}, which differs only in case or form"
-                )
-            return
-        if stat_module.S_ISLNK(info.st_mode):
-            raise PathRejected(path, "LNK", "is a link; links are not followed")
-        if not stat_module.S_ISREG(info.st_mode):
-            raise PathRejected(path, "KIND", f"is {_kind(info.st_mode)}, not a file")
-        if info.st_nlink > 1:
-            raise PathRejected(path, "LNK", "has more than one hard link; copy it first")
+        if info is not None:
+            openat.check_regular(path, info, to_write=True)
+            return info
+        twin = openat.look_alike(fd, leaf)
+        if twin is not None:
+            raise PathRejected(
+                path, "COL", f"would stand beside {twin!r}, which differs only in case or form"
+            )
+        return None
 
-    def _digest_at(self, fd: int, leaf: str) -> str:
-        data = durable.read_at(fd, leaf, MAX_READ_BYTES)
-        return "" if data is None else sha256(data)
+
+def _resolved(root: Path) -> Path:
+    try:
+        resolved = root.resolve()
+    except (OSError, RuntimeError) as err:
+        raise WorkspaceError(f"{root} is a link that leads in a circle") from err
+    if not resolved.is_dir():
+        raise WorkspaceError(f"{root} is not a folder; make a workspace with: fsagent init {root}")
+    return resolved
+
+
+def _checked(path: str, data: bytes, limit: int) -> str:
+    if len(data) > limit:
+        raise PathRejected(path, "LIM", f"{len(data)} bytes are over the limit of {limit}")
+    return canonical(path)
+
+
+def _file_stat(info: os.stat_result) -> FileStat:
+    return FileStat(info.st_size, info.st_mtime_ns, info.st_ino)
 
 
 def sha256(data: bytes) -> str:
     """Return the hex sha256 of `data`."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _kind(mode: int) -> str:
-    names = {
-        stat_module.S_IFDIR: "a folder",
-        stat_module.S_IFIFO: "a pipe",
-        stat_module.S_IFSOCK: "a socket",
-    }
-    return names.get(stat_module.S_IFMT(mode), "a device")

@@ -1,0 +1,176 @@
+"""Derived and protective state: locks, small state files, the quarantine, all under `.fsagent`.
+
+A workspace may come from elsewhere (a clone, an archive), so nothing here is written through a
+link: `.fsagent` and what lies in it are opened beneath the pinned root like every other file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from pathlib import Path
+
+from fsagent.errors import WorkspaceError
+from fsagent.workspace import durable, locks, openat
+
+FOLDER = ".fsagent"
+MAX_STATE_BYTES = 1 << 20
+_BUCKETS = 64
+
+
+class Derived:
+    """The `.fsagent` folder of an open workspace; made when first written to.
+
+    Raises `WorkspaceError` at once where it, or a name in it, is a link.
+    """
+
+    def __init__(self, root: Path, root_fd: int) -> None:
+        self.path = root / FOLDER
+        self._root_fd = root_fd
+        self._locks: dict[str, locks.FileLock] = {}
+        self._guard = threading.Lock()
+        self._pid = os.getpid()
+        self._refuse_links()
+
+    def close(self) -> None:
+        """Let go of the locks' files."""
+        for lock in self._locks.values():
+            lock.close()
+        self._locks.clear()
+
+    def lock(self, name: str, timeout_s: float) -> AbstractContextManager[None]:
+        """Hold the lock of a name or path between processes and threads, re-entrant in a thread.
+
+        All of `recall/` shares the lock `recall`; other paths share 64 locks, so nobody holds two
+        paths at once. Raises `WorkspaceLocked` after `timeout_s` seconds.
+        """
+        file = lock_name(name)
+        if not locks.has_flock():
+            self._make("locks")
+            return locks.filelock_held(self.path / "locks" / file, name, timeout_s)
+        return self._lock(file, name).held(timeout_s)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a state file's bytes, None where there is none or it cannot be read."""
+        try:
+            fd = openat.open_beneath(self._root_fd, f"{FOLDER}/{name}", os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:
+            return None
+        try:
+            return durable.read_all(fd, os.fstat(fd).st_size, MAX_STATE_BYTES)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a state file in place, neither atomic nor synced: its reader checks what it finds.
+
+        Not truncated first, since ext4 flushes a file that was cut and rewritten (80 us); so write
+        the same length each time. Raises OSError.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK
+        fd = self._open(name, flags)
+        try:
+            os.pwrite(fd, data, 0)
+        finally:
+            os.close(fd)
+
+    def drop(self, name: str) -> None:
+        """Delete a state file durably, if it is there. Raises OSError."""
+        try:
+            fd = openat.open_beneath(self._root_fd, FOLDER, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            return
+        try:
+            os.unlink(name, dir_fd=fd)
+            os.fsync(fd)
+        except FileNotFoundError:
+            pass
+        finally:
+            os.close(fd)
+
+    def keep(self, folder: str, name: str, data: bytes) -> str:
+        """Keep bytes durably under a name of their own; return their path in the workspace."""
+        for number in range(1, 10_000):
+            leaf = f"{folder}/{name}" if number == 1 else f"{folder}/{name}-{number}"
+            try:
+                self._keep(folder, leaf, data)
+            except FileExistsError:
+                continue
+            return f"{FOLDER}/{leaf}"
+        raise WorkspaceError(f"{FOLDER}/{folder} is full of {name}; empty it")
+
+    # Below: opening beneath the root, folders made as needed.
+
+    def _keep(self, folder: str, leaf: str, data: bytes) -> None:
+        fd = self._open(leaf, os.O_WRONLY | os.O_CREAT | os.O_EXCL, folder)
+        try:
+            durable.write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def _open(self, name: str, flags: int, folder: str = "") -> int:
+        try:
+            return openat.open_beneath(self._root_fd, f"{FOLDER}/{name}", flags, 0o600)
+        except FileNotFoundError:
+            self._make(folder)
+            return openat.open_beneath(self._root_fd, f"{FOLDER}/{name}", flags, 0o600)
+
+    def _make(self, folder: str) -> None:
+        openat.make_folders(self._root_fd, f"{FOLDER}/{folder}".rstrip("/"))
+
+    def _lock(self, file: str, name: str) -> locks.FileLock:
+        with self._guard:
+            if self._pid != os.getpid():
+                # A forked child shares the parent's open files, and a flock belongs to the open file.
+                self._locks, self._pid = {}, os.getpid()
+            if file not in self._locks:
+                self._locks[file] = locks.FileLock(
+                    name, lambda: self._open_lock(file), lambda fd: self._is_lock(file, fd)
+                )
+            return self._locks[file]
+
+    def _open_lock(self, file: str) -> int:
+        with openat.refusals(f"{FOLDER}/locks", saving=True):
+            return self._open(f"locks/{file}", os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, "locks")
+
+    def _is_lock(self, file: str, fd: int) -> bool:
+        here = openat.lstat_at(self._root_fd, f"{FOLDER}/locks/{file}")
+        return here is not None and os.path.samestat(here, os.fstat(fd))
+
+    def _refuse_links(self) -> None:
+        info = openat.lstat_at(self._root_fd, FOLDER)
+        if info is None:
+            return
+        if openat.is_link(info):
+            raise _linked(FOLDER)
+        with openat.refusals(FOLDER):
+            fd = openat.open_beneath(self._root_fd, FOLDER, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                with os.scandir(fd) as names:
+                    linked = next((item.name for item in names if item.is_symlink()), None)
+            finally:
+                os.close(fd)
+        if linked is not None:
+            raise _linked(f"{FOLDER}/{linked}")
+
+
+def lock_name(name: str) -> str:
+    """Return the lock's file for a name or path: a few readable names, and 64 for all paths."""
+    top, slash, _ = name.partition("/")
+    if not slash or top == "recall":
+        known = top.isascii() and top.replace("-", "").isalnum()
+        return f"{top if known else sha256(top.encode()).hexdigest()[:16]}.lock"
+    # Case is folded: where the disk ignores it, two spellings are one file.
+    return f"path-{sha256(name.casefold().encode()).digest()[0] % _BUCKETS:02d}.lock"
+
+
+def _linked(name: str) -> WorkspaceError:
+    return WorkspaceError(
+        f"{name} is a link; derived state stays inside the workspace. Remove the link, "
+        "what was there is rebuilt"
+    )

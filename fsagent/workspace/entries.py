@@ -1,0 +1,36 @@
+"""What the tree says of files: their status, a folder's entries, a write that came too late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fsagent.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What the tree knows of a file without reading it."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder. `path` is workspace-relative with `/`."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    is_dir: bool
+
+
+class StaleWrite(ToolError):
+    """The file changed since it was read; nothing was written. `path` names it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"Not written: {path} changed since it was read. Read it again and repeat the edit."
+        )
