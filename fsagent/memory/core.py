@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ from fsagent.config import Settings
 from fsagent.errors import BlockLimitExceeded, CorruptFile, PathRejected, ToolError
 from fsagent.tokens import estimate_text
 from fsagent.workspace import frontmatter
+from fsagent.workspace.paths import canonical
 from fsagent.workspace.tree import Tree, sha256
 
 FOLDER = "core"
 DEFAULT_LIMIT = 5000
-_LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SUFFIX = ".md"
 _MERGE_MARK = re.compile(r"^(?:<{7}|>{7}|\|{7}) ", re.M)
 
 
@@ -42,12 +44,24 @@ class Core:
     def __init__(self, tree: Tree, settings: Settings) -> None:
         self._tree, self._settings = tree, settings
 
-    def blocks(self) -> list[Block]:
-        """Return all blocks by label. Raises `CorruptFile` with the line for a broken front matter."""
+    def blocks(self, bad: list[CorruptFile] | None = None) -> list[Block]:
+        """Return all blocks by label; those that cannot be read go into `bad`.
+
+        Without `bad` the first of them is raised, a `CorruptFile` with its line.
+        """
         if not self._tree.is_dir(FOLDER):
             return []
-        paths = [entry.path for entry in self._tree.list(FOLDER) if entry.path.endswith(".md")]
-        return [self._parse(path, self._tree.read_bytes(path))[0] for path in paths]
+        found: list[Block] = []
+        for entry in self._tree.list(FOLDER):
+            if entry.is_dir or not entry.path.endswith(_SUFFIX):
+                continue
+            try:
+                found.append(self._parse(entry.path, self._tree.read_bytes(entry.path))[0])
+            except CorruptFile as err:
+                if bad is None:
+                    raise
+                bad.append(err)
+        return found
 
     def block(self, label: str) -> Block:
         """Return one block. Raises `ToolError` naming the blocks there are."""
@@ -55,23 +69,35 @@ class Core:
 
     def append(self, label: str, content: str) -> Block:
         """Add a line to a block's end."""
-        block, document, digest = self._load(label)
-        value = f"{block.value}\n{content.strip()}" if block.value else content.strip()
-        return self._write(block, document, digest, value)
+        with self._edited(label) as (block, document, digest):
+            end = _first(document) + block.size
+            new = content.strip() if not block.value else "\n" + content.strip()
+            if not document.plain_body[end:].startswith("\n"):
+                new += "\n"
+            return self._write(block, document, digest, (end, end, new))
 
     def replace(self, label: str, old: str, new: str) -> Block:
         """Replace the one place where `old` stands in a block; an empty `new` deletes it."""
-        block, document, digest = self._load(label)
-        _check_once(block, old)
-        start, end = _whole_line(block.value, old) if new == "" else _span(block.value, old)
-        return self._write(
-            block, document, digest, (block.value[:start] + new + block.value[end:]).strip("\n")
-        )
+        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+        with self._edited(label) as (block, document, digest):
+            _check_once(block, old)
+            start, end = _whole_line(block.value, old) if new == "" else _span(block.value, old)
+            first = _first(document)
+            return self._write(block, document, digest, (first + start, first + end, new))
+
+    @contextmanager
+    def _edited(self, label: str) -> Iterator[tuple[Block, frontmatter.Document, str]]:
+        """Hold a block's lock from reading to writing, so that no other writer's edit is lost."""
+        with self._tree.lock(self._path(label)):
+            yield self._load(label)
+
+    def _path(self, label: str) -> str:
+        if "/" in label or not label.strip():
+            raise ToolError(f"{label!r} is not a block's label; {self._labels()}")
+        return canonical(f"{FOLDER}/{label}{_SUFFIX}")
 
     def _load(self, label: str) -> tuple[Block, frontmatter.Document, str]:
-        if not _LABEL.fullmatch(label):
-            raise ToolError(f"{label!r} is not a block's label; {self._labels()}")
-        path = f"{FOLDER}/{label}.md"
+        path = self._path(label)
         try:
             data = self._tree.read_bytes(path)
         except PathRejected as err:
@@ -82,7 +108,7 @@ class Core:
         return block, document, sha256(data)
 
     def _labels(self) -> str:
-        return "blocks are: " + (", ".join(block.label for block in self.blocks()) or "none")
+        return "blocks are: " + (", ".join(block.label for block in self.blocks([])) or "none")
 
     def _parse(self, path: str, data: bytes) -> tuple[Block, frontmatter.Document]:
         try:
@@ -99,22 +125,40 @@ class Core:
         return _block(path, document), document
 
     def _write(
-        self, block: Block, document: frontmatter.Document, digest: str, value: str
+        self,
+        block: Block,
+        document: frontmatter.Document,
+        digest: str,
+        edit: tuple[int, int, str],
     ) -> Block:
+        """Write one splice of the body, checked on the block it gives."""
         if block.read_only:
             raise ToolError(f"Not written: block {block.label!r} is read-only; a person edits it.")
-        if len(value) > block.limit:
-            raise BlockLimitExceeded(
-                label=block.label, size=len(value), limit=block.limit, value=block.value
+        text = document.spliced(*edit)
+        data = text.encode("utf-8", "replace")
+        try:
+            after, parsed = self._parse(block.path, data)
+        except CorruptFile as err:
+            raise ToolError(
+                f"Not written: block {block.label!r} could not be read again: it {err.reason}"
+            ) from err
+        if parsed.head != document.head:
+            raise ToolError(
+                f"Not written: block {block.label!r} would begin with '---', which a file of memory "
+                "reads as its front matter; begin with another line."
             )
-        self._check_total(block, value)
-        text = document.with_body(value + "\n" if value else "")
-        self._tree.replace(block.path, text.encode("utf-8", "replace"), expect=digest)
-        return self._load(block.label)[0]
+        # An edit that shortens a block over its limit (a person lowered it) has to be possible.
+        if after.size > block.limit and after.size >= block.size:
+            raise BlockLimitExceeded(
+                label=block.label, size=after.size, limit=block.limit, value=block.value
+            )
+        self._check_total(block, after.value)
+        self._tree.replace(block.path, data, expect=digest)
+        return after
 
     def _check_total(self, block: Block, value: str) -> None:
         total = sum(
-            estimate_text(other.value) for other in self.blocks() if other.label != block.label
+            estimate_text(other.value) for other in self.blocks([]) if other.label != block.label
         )
         tokens, limit = total + estimate_text(value), self._settings.core_tokens
         if tokens > limit and len(value) > block.size:
@@ -127,9 +171,9 @@ class Core:
 
 def _block(path: str, document: frontmatter.Document) -> Block:
     return Block(
-        label=path.removeprefix(f"{FOLDER}/").removesuffix(".md"),
+        label=path.removeprefix(f"{FOLDER}/").removesuffix(_SUFFIX),
         description=str(document.meta.get("description") or ""),
-        value=document.body.replace("\r\n", "\n").strip("\n"),
+        value=document.plain_body.strip("\n"),
         limit=_whole_number(path, document.meta, "limit", DEFAULT_LIMIT),
         read_only=_flag(path, document.meta, "read_only"),
         path=path,
@@ -150,6 +194,20 @@ def _flag(path: str, meta: Mapping[str, Any], key: str) -> bool:
     return value
 
 
+def _first(document: frontmatter.Document) -> int:
+    """Return where a block's value begins in the plain body: behind its empty lines."""
+    body = document.plain_body
+    return len(body) - len(body.lstrip("\n"))
+
+
+def _count(text: str, old: str) -> int:
+    """Count the places where `old` stands, those that overlap included."""
+    count, at = 0, text.find(old)
+    while at >= 0:
+        count, at = count + 1, text.find(old, at + 1)
+    return count
+
+
 def _span(text: str, old: str) -> tuple[int, int]:
     start = text.index(old)
     return start, start + len(old)
@@ -166,7 +224,7 @@ def _whole_line(text: str, old: str) -> tuple[int, int]:
 def _check_once(block: Block, old: str) -> None:
     if not old:
         raise ToolError("old is empty; give the exact text to replace")
-    count = block.value.count(old)
+    count = _count(block.value, old)
     if count == 0:
         raise ToolError(
             f"Not written: {old!r} does not stand in block {block.label!r}, which reads:\n{block.value}"

@@ -23,26 +23,53 @@ class Document:
     head: str
     body: str
 
-    def with_body(self, body: str) -> str:
-        """Return the whole text with another body, in the file's own line endings."""
+    def spliced(self, start: int, end: int, new: str) -> str:
+        """Return the whole text with a span of the body replaced.
+
+        `start` and `end` count each line break as one character (the body as `plain_body` gives
+        it); what is outside the span stays byte for byte. New lines end as the body's lines do.
+        """
         if "\r\n" in self.head or "\r\n" in self.body:
-            body = body.replace("\r\n", "\n").replace("\n", "\r\n")
-        return self.head + body
+            new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+        left, right = _offset(self.body, start), _offset(self.body, end)
+        return self.head + self.body[:left] + new + self.body[right:]
+
+    @property
+    def plain_body(self) -> str:
+        """The body with every line break as LF."""
+        return self.body.replace("\r\n", "\n")
+
+
+def _offset(body: str, position: int) -> int:
+    """Return where a position of the plain body stands in the body."""
+    start = 0
+    while (at := body.find("\r\n", start)) >= 0 and at < position:
+        # One character more in the body than in the plain text for each CRLF passed.
+        position, start = position + 1, at + 2
+    return position
 
 
 def parse(path: str, text: str) -> Document:
-    """Return a Markdown file's parts.
+    """Return a Markdown file's parts; a byte order mark belongs to the head.
 
     Raises `CorruptFile` with the line where the front matter is not a YAML mapping or has no end.
     """
-    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
-    if not lines or lines[0].rstrip() != _FENCE:
-        return Document({}, "", text)
-    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    # Split on LF only: U+2028 and U+0085 are characters of a text, not ends of its lines.
+    lines = text[len(mark) :].split("\n")
+    if not is_fence(lines[0]) or len(lines) == 1:
+        return Document({}, mark, text[len(mark) :])
+    end = next((n for n, line in enumerate(lines[1:], 1) if is_fence(line)), None)
     if end is None:
         raise CorruptFile(path, "the front matter has no closing '---'; add it", line=1)
-    head = text[: len(text) - len("".join(lines[end + 1 :]))]
-    return Document(_meta(path, "".join(lines[1:end])), head, "".join(lines[end + 1 :]))
+    body = "\n".join(lines[end + 1 :])
+    head = text[: len(text) - len(body)]
+    return Document(_meta(path, "\n".join(lines[1:end])), head, body)
+
+
+def is_fence(line: str) -> bool:
+    """Say whether a line opens or closes front matter."""
+    return line.startswith(_FENCE) and line.rstrip(" \t\r") == _FENCE
 
 
 def _meta(path: str, text: str) -> Mapping[str, Any]:
