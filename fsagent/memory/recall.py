@@ -1,30 +1,35 @@
 """Recall memory: everything said and done, append-only, one JSONL file a day.
 
-An append is on disk before it returns. One lock orders all writers; `seq` orders all lines. Where
-the log ends is kept in `.fsagent/recall.json` and checked against the file at every append, so
-losing it costs one scan of the files' last lines and nothing else.
+An append is on disk before it returns. One lock orders all writers; `seq` orders all lines; a torn
+tail is mended before the next append to its file.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
+import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
+from itertools import islice
 from typing import Any
 
 from fsagent.config import Settings, zone
-from fsagent.errors import PathRejected
+from fsagent.errors import WorkspaceError
+from fsagent.memory.recall_end import End, EndKeeper, day_paths
 from fsagent.types import Clock, Role, ToolCall
 from fsagent.workspace.records import Record, decode, encode
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import raw_lines
 
 _LOCK = "recall"
-_STATE = "recall.json"
-_TAIL_BYTES = 64 * 1024
+_TAIL_BYTES = 256 * 1024
+_GROUP_CHARS = 8_000_000
+# A clock set right after it ran ahead must not date everything into its future for ever: beyond a
+# day back the clock is believed, and the line only flagged.
+_CLAMP = timedelta(days=1)
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +73,6 @@ class BadLine:
     reason: str
 
 
-@dataclass
-class _End:
-    """Where the log ended after the last append."""
-
-    path: str = ""
-    size: int = 0
-    lines: int = 0
-    seq: int = 0
-    ts: str = ""
-
-
 class Recall:
     """The log of a workspace: appends, and reads by day and from the end."""
 
@@ -86,38 +80,40 @@ class Recall:
         self._tree, self._clock = tree, clock
         self._zone: tzinfo | None = zone(settings.timezone)
         self._day_start = timedelta(hours=settings.day_start)
+        self._ends = EndKeeper(tree)
 
     def append(self, draft: Draft) -> Reference:
         """Write one line durably and return where it stands."""
         return self.append_many([draft])[0]
 
     def append_many(self, drafts: Iterable[Draft]) -> list[Reference]:
-        """Write lines durably, one sync a day file, in their order; return where they stand.
+        """Write lines durably in their order, one sync a day file; return where they stand.
 
-        Raises `WorkspaceError` where the disk refuses; what that day's write had begun is undone.
+        Raises `WorkspaceError` where the disk refuses: the day file is as it was before, the files
+        written before it in the same call stand.
         """
         with self._tree.lock(_LOCK):
-            end = self._load_end()
+            end = self._ends.load()
             references: list[Reference] = []
-            for path, group in _by_path(self._stamped(draft, end) for draft in drafts):
-                references += self._append_group(path, group, end)
+            try:
+                for path, group in _by_path(self._stamped(draft, end) for draft in drafts):
+                    references += self._append_group(path, group, end)
+            except (WorkspaceError, OSError) as err:
+                self._ends.forget()
+                reason = err.strerror if isinstance(err, OSError) else str(err)
+                raise WorkspaceError(f"This turn is not saved: {reason}") from err
+            except BaseException:
+                self._ends.forget()
+                raise
             return references
 
     def days(self) -> list[str]:
         """Return the paths of all day files, oldest first."""
-        if not self._tree.is_dir("recall"):
-            return []
-        years = [entry.path for entry in self._tree.list("recall") if entry.is_dir]
-        return [
-            entry.path
-            for year in years
-            for entry in self._tree.list(year)
-            if not entry.is_dir and entry.path.endswith(".jsonl")
-        ]
+        return list(day_paths(self._tree))
 
     def read(self, path: str, bad: list[BadLine] | None = None) -> Iterator[tuple[int, Record]]:
         """Yield a day's records with their line numbers; bad lines go into `bad`."""
-        for number, line in enumerate(raw_lines(self._tree.read_bytes(path)), 1):
+        for number, line in enumerate(self._lines(path), 1):
             try:
                 yield number, decode(line)
             except ValueError as err:
@@ -125,13 +121,18 @@ class Recall:
                     bad.append(BadLine(path, number, str(err)))
 
     def tail(self, count: int) -> list[tuple[str, int, Record]]:
-        """Return the last `count` lines as (path, line, record), oldest first, newest days read only."""
-        found: list[tuple[str, int, Record]] = []
-        for path in reversed(self.days()):
-            found = [(path, number, record) for number, record in self.read(path)] + found
-            if len(found) >= count:
+        """Return the last `count` lines as (path, line, record), oldest first.
+
+        Reads back from the newest day's end; the time taken does not depend on what lies before.
+        """
+        days: list[list[tuple[str, int, Record]]] = []
+        missing = count
+        for path in day_paths(self._tree, newest_first=True):
+            if missing <= 0:
                 break
-        return sorted(found, key=lambda item: item[2].seq)[-count:] if count else []
+            days.append(self._tail_of(path, missing))
+            missing -= len(days[-1])
+        return [found for day in reversed(days) for found in day]
 
     def path_of(self, moment: datetime) -> str:
         """Return the day file a moment belongs to."""
@@ -144,135 +145,125 @@ class Recall:
 
     # Writing, all under the lock.
 
-    def _stamped(self, draft: Draft, end: _End) -> tuple[str, Draft, bool]:
+    def _stamped(self, draft: Draft, end: End) -> tuple[str, Draft, bool]:
         """Return the draft's file, the draft with its time, and whether the clock had gone back."""
         if draft.ts is not None:
-            return self.path_of(draft.ts), draft, False
-        now = self.now()
-        clamped = bool(end.ts) and now < datetime.fromisoformat(end.ts)
-        if clamped:
-            now = datetime.fromisoformat(end.ts)
+            moment = draft.ts if draft.ts.tzinfo else self._in_zone(draft.ts)
+            return self.path_of(moment), replace(draft, ts=moment), False
+        now, back = self.now(), False
+        if end.ts:
+            latest = datetime.fromisoformat(end.ts)
+            back = now < latest
+            if back and latest - now <= _CLAMP:
+                now = latest
         end.ts = now.isoformat()
-        return self.path_of(now), _with_time(draft, now), clamped
+        return self.path_of(now), replace(draft, ts=now), back
+
+    def _in_zone(self, moment: datetime) -> datetime:
+        return moment.replace(tzinfo=self._zone) if self._zone else moment.astimezone()
 
     def _append_group(
-        self, path: str, group: list[tuple[Draft, bool]], end: _End
+        self, path: str, group: list[tuple[Draft, bool]], end: End
     ) -> list[Reference]:
-        size, lines = self._ready(path, end)
+        self._ends.leave(end, path)
+        lines = end.lines if path == end.path else self._mended_lines(path)
         references: list[Reference] = []
         data: list[bytes] = []
-        for number, (draft, clamped) in enumerate(group, 1):
-            record = _record(draft, end.seq + number, clamped)
+        for number, (draft, back) in enumerate(group, 1):
+            record = _record(draft, end.seq + number, back)
             data.append(encode(record))
             references.append(Reference(path, lines + number, record.seq))
-        block = b"".join(data)
-        self._tree.append(path, block)
-        end.path, end.size, end.lines = path, size + len(block), lines + len(group)
+        stat = self._tree.append(path, b"".join(data))
         end.seq += len(group)
-        self._save_end(end)
+        self._ends.save(end, path, stat, lines + len(group))
         return references
 
-    def _ready(self, path: str, end: _End) -> tuple[int, int]:
-        """Return the file's size and line count, a torn tail mended first."""
-        if path == end.path:
-            return end.size, end.lines
-        try:
-            data = self._tree.read_bytes(path)
-        except PathRejected as err:
-            if err.code == "MISSING":
-                return 0, 0
-            raise
-        data = self._mend(path, data)
-        return len(data), data.count(b"\n")
+    def _mended_lines(self, path: str) -> int:
+        """Return a file's line count, its torn tail mended first."""
+        stat = self._tree.peek(path)
+        if stat is None:
+            return 0
+        self._mend(path, stat.size)
+        return self._line_ends(path)
 
-    def _mend(self, path: str, data: bytes) -> bytes:
+    def _mend(self, path: str, size: int) -> None:
         """Complete a last line that lacks only its LF; move any other torn tail to quarantine."""
-        if not data or data.endswith(b"\n"):
-            return data
-        keep = data.rfind(b"\n") + 1
-        tail = data[keep:]
+        tail = self._unfinished(path, size)
+        if not tail:
+            return
         try:
             decode(tail)
         except ValueError:
-            self._quarantine(path, tail)
-            self._tree.truncate(path, keep)
-            return data[:keep]
-        self._tree.append(path, b"\n")
-        return data + b"\n"
+            stamp = self._clock().strftime("%Y%m%dT%H%M%S")
+            name = f"{path.rpartition('/')[2]}.{stamp}.torn"
+            kept = self._tree.state.keep("quarantine", name, tail)
+            self._tree.truncate(path, size - len(tail))
+            _logger.warning("%s: a torn last line of %d bytes is in %s", path, len(tail), kept)
+        else:
+            self._tree.append(path, b"\n")
 
-    def _quarantine(self, path: str, tail: bytes) -> None:
-        folder = self._tree.derived / "quarantine"
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp = self._clock().strftime("%Y%m%dT%H%M%S")
-        name = f"{path.rpartition('/')[2]}.{stamp}.{len(tail)}.torn"
-        with (folder / name).open("wb") as file:
-            file.write(tail)
-            file.flush()
-            os.fsync(file.fileno())
+    def _unfinished(self, path: str, size: int) -> bytes:
+        """Return what stands behind the last LF."""
+        window = 1
+        while True:
+            start = max(0, size - window)
+            data = self._tree.read_from(path, start)
+            at = data.rfind(b"\n")
+            if at >= 0 or start == 0:
+                return data[at + 1 :]
+            window *= 256
 
-    def _load_end(self) -> _End:
-        """Return where the log ends: the saved state if the file still fits it, else by a scan."""
-        try:
-            end = _End(**json.loads((self._tree.derived / _STATE).read_bytes()))
-            if end.path and self._tree.stat(end.path).size == end.size:
-                return end
-        except (OSError, ValueError, TypeError, PathRejected):
-            pass
-        return self._scan_end()
+    # Reading.
 
-    def _scan_end(self) -> _End:
-        end = _End()
-        for path in self.days():
-            last = self._last_record(path)
-            if last is not None and last.seq >= end.seq:
-                end.seq = last.seq
-                if last.source is None:
-                    end.ts = max(
-                        end.ts, last.ts, key=lambda ts: datetime.fromisoformat(ts) if ts else _EPOCH
-                    )
-        return end
+    def _lines(self, path: str) -> Iterator[bytes]:
+        rest = b""
+        for chunk in self._tree.chunks(path):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
+        if rest:
+            yield rest
 
-    def _last_record(self, path: str) -> Record | None:
-        """Return the last whole record of a day file, reading its end first."""
-        size = self._tree.stat(path).size
-        for start in (max(0, size - _TAIL_BYTES), 0):
-            lines = raw_lines(self._tree.read_from(path, start))
-            for line in reversed(lines if start == 0 else lines[1:]):
-                try:
-                    return decode(line)
-                except ValueError:
-                    continue
-        return None
+    def _line_ends(self, path: str) -> int:
+        return sum(chunk.count(b"\n") for chunk in self._tree.chunks(path))
 
-    def _save_end(self, end: _End) -> None:
-        """Keep the end for the next append. Not synced: a stale state is noticed and scanned anew."""
-        with contextlib.suppress(OSError):
-            self._tree.derived.mkdir(exist_ok=True)
-            (self._tree.derived / _STATE).write_text(json.dumps(vars(end)), encoding="utf-8")
+    def _tail_of(self, path: str, count: int) -> list[tuple[str, int, Record]]:
+        """Return a day's last `count` records, read back from the end in growing windows."""
+        size, window = self._tree.stat(path).size, _TAIL_BYTES
+        while True:
+            start = max(0, size - window)
+            data = self._tree.read_from(path, start, size - start)
+            whole = raw_lines(data if start == 0 else data[data.find(b"\n") + 1 :])
+            found = list(islice(_decoded(whole), count))
+            if len(found) == count or start == 0:
+                break
+            window *= 8
+        first = 1
+        if start:
+            first = self._line_ends(path) + (not data.endswith(b"\n")) - len(whole) + 1
+        return [(path, first + index, record) for index, record in reversed(found)]
 
 
-_EPOCH = datetime.fromisoformat("0001-01-02T00:00:00+00:00")
+def _decoded(lines: list[bytes]) -> Iterator[tuple[int, Record]]:
+    """Yield the readable records with their index, the last first."""
+    for index in range(len(lines) - 1, -1, -1):
+        with contextlib.suppress(ValueError):
+            yield index, decode(lines[index])
 
 
 def _by_path(
     stamped: Iterable[tuple[str, Draft, bool]],
 ) -> Iterator[tuple[str, list[tuple[Draft, bool]]]]:
-    """Group consecutive lines of the same day file."""
-    path, group = "", list[tuple[Draft, bool]]()
-    for next_path, draft, clamped in stamped:
-        if group and next_path != path:
+    """Group consecutive lines of the same day file, at most about 8 MB a group."""
+    path, group, size = "", list[tuple[Draft, bool]](), 0
+    for next_path, draft, back in stamped:
+        if group and (next_path != path or size > _GROUP_CHARS):
             yield path, group
-            group = []
+            group, size = [], 0
         path = next_path
-        group.append((draft, clamped))
+        group.append((draft, back))
+        size += len(draft.content)
     if group:
         yield path, group
-
-
-def _with_time(draft: Draft, ts: datetime) -> Draft:
-    import dataclasses
-
-    return dataclasses.replace(draft, ts=ts)
 
 
 def _record(draft: Draft, seq: int, clamped: bool) -> Record:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, get_args
 
 from fsagent.types import Role, ToolCall
@@ -21,7 +22,9 @@ CONTENT_KEY = b',"content":"'
 _PREFIX = b'{"crc":"'
 _PREFIX_LENGTH = len(_PREFIX) + 8 + len(b'",')
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SEQ = re.compile(rb'"seq":([0-9]{1,15})[,}]')
 _ROLES = frozenset(get_args(Role))
+MAX_SEQ = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +88,78 @@ def decode(line: bytes) -> Record:
         check = int(line[len(_PREFIX) : len(_PREFIX) + 8], 16)
         if zlib.crc32(line[_PREFIX_LENGTH:]) != check:
             raise ValueError("its checksum does not fit; the line was damaged or edited")
-    shape = json.loads(line)
+    try:
+        shape = json.loads(line)
+    except RecursionError as err:
+        raise ValueError("it is nested too deeply") from err
     if not isinstance(shape, dict):
         raise ValueError("it is not a JSON object")
     return _record(shape)
 
 
+def claimed_seq(line: bytes) -> int:
+    """Return the `seq` a line gives in its header, readable or not; 0 where it gives none."""
+    found = _SEQ.search(line)
+    return int(found[1]) if found else 0
+
+
 def _record(shape: dict[str, Any]) -> Record:
     role: Any = shape.get("role")
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise ValueError(f"its role is {role!r}, not one of {', '.join(sorted(_ROLES))}")
+    usage = shape.get("usage")
+    if usage is not None and not isinstance(usage, dict):
+        raise ValueError("its 'usage' is not an object")
+    return Record(
+        seq=_seq(shape.get("seq", 0)),
+        ts=_moment(_text(shape, "ts")),
+        turn=str(shape.get("turn", "")),
+        role=role,  # type: ignore[arg-type]
+        name=str(shape.get("name", role)),
+        content=_text(shape, "content"),
+        session=_optional(shape, "session"),
+        kind=_optional(shape, "kind"),
+        model=_optional(shape, "model"),
+        source=_optional(shape, "source"),
+        tool_calls=tuple(map(_tool_call, _items(shape, "tool_calls"))),
+        tool_call_id=_optional(shape, "tool_call_id"),
+        usage=usage,
+        images=tuple(str(caption) for caption in _items(shape, "images")),
+        clamped=bool(shape.get("clamped", False)),
+    )
+
+
+def _tool_call(shape: Any) -> ToolCall:
     try:
-        return Record(
-            seq=int(shape.get("seq", 0)),
-            ts=_text(shape, "ts"),
-            turn=str(shape.get("turn", "")),
-            role=role,
-            name=str(shape.get("name", role)),
-            content=_text(shape, "content"),
-            session=shape.get("session"),
-            kind=shape.get("kind"),
-            model=shape.get("model"),
-            source=shape.get("source"),
-            tool_calls=tuple(
-                ToolCall(str(call["id"]), str(call["name"]), str(call["arguments"]))
-                for call in shape.get("tool_calls", ())
-            ),
-            tool_call_id=shape.get("tool_call_id"),
-            usage=shape.get("usage"),
-            images=tuple(str(caption) for caption in shape.get("images", ())),
-            clamped=bool(shape.get("clamped", False)),
-        )
-    except (KeyError, TypeError) as err:
-        raise ValueError(f"a field is missing or has the wrong type: {err}") from err
+        return ToolCall(str(shape["id"]), str(shape["name"]), str(shape["arguments"]))
+    except (KeyError, TypeError, IndexError) as err:
+        raise ValueError("a tool call lacks its id, name or arguments") from err
+
+
+def _seq(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MAX_SEQ:
+        raise ValueError("its 'seq' is not a whole number")
+    return value
+
+
+def _moment(ts: str) -> str:
+    """Return a time that all readers can slice and compare: ISO 8601, seconds, with its offset."""
+    if len(ts) < len("2026-11-30T09:00:00Z") or ts[10] not in "T " or ts[4] != "-" or ts[13] != ":":
+        raise ValueError("its 'ts' is not a time such as 2026-11-30T09:00:00+01:00")
+    if datetime.fromisoformat(ts).tzinfo is None:
+        raise ValueError("its 'ts' has no offset")
+    return ts
+
+
+def _items(shape: dict[str, Any], key: str) -> list[Any]:
+    value = shape.get(key, [])
+    if not isinstance(value, list):
+        raise ValueError(f"its {key!r} is not a list")
+    return value
+
+
+def _optional(shape: dict[str, Any], key: str) -> str | None:
+    return None if shape.get(key) is None else _text(shape, key)
 
 
 def _text(shape: dict[str, Any], key: str) -> str:

@@ -1,0 +1,163 @@
+"""Where the log ends: kept in `.fsagent/recall.json`, checked against the disk, found anew by a scan.
+
+The saved end counts only while the file it names has the size, time and inode of the last append
+and no folder of recall has changed since. Before an append goes to another file than the last one
+did, the saved end is taken away: a crash in between must not leave one that still fits. Losing it
+costs one look at each day file's last lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from fsagent.errors import PathRejected
+from fsagent.workspace.records import Record, claimed_seq, decode
+from fsagent.workspace.tree import FileStat, Tree
+from fsagent.workspace.view import raw_lines
+
+FOLDER = "recall"
+STATE = "recall.json"
+# The state is written in place and never cut, so it is padded: see Derived.write.
+_PAD_BYTES = 1024
+_TAIL_BYTES = 4096
+
+
+@dataclass(slots=True)
+class End:
+    """Where the log ended after the last append; `folders` holds the times of recall's folders.
+
+    `seq` is the highest of the workspace, `ts` the latest time of a line that was not imported.
+    """
+
+    path: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    lines: int = 0
+    seq: int = 0
+    ts: str = ""
+    folders: dict[str, int] = field(default_factory=dict)
+
+
+class EndKeeper:
+    """Loads and saves the end of a tree's log; the caller holds the lock `recall`."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._known: End | None = None
+        self._written = b""
+
+    def load(self) -> End:
+        """Return the end: as this process left it, as another saved it, or by a scan."""
+        data = self._tree.state.read(STATE) or b""
+        if self._known is None or data != self._written or not self._fits(self._known):
+            self._known = self._parsed(data) or self._scanned()
+        return self._known
+
+    def leave(self, end: End, path: str) -> None:
+        """Take the saved end away where the next append goes to another file. Raises OSError."""
+        if path != end.path:
+            self._tree.state.drop(STATE)
+
+    def forget(self) -> None:
+        """Trust nothing that was known: an append failed."""
+        self._known = None
+
+    def save(self, end: End, path: str, stat: FileStat, lines: int) -> None:
+        """Note where the log ends now. Not synced: a stale state does not fit and is scanned anew."""
+        new_file = path != end.path
+        end.path, end.lines = path, lines
+        end.size, end.mtime_ns, end.inode = stat.size, stat.mtime_ns, stat.inode
+        if new_file:
+            end.folders = self._folders()
+        text = json.dumps(
+            {key: getattr(end, key) for key in End.__slots__}, separators=(",", ":")
+        ).encode()
+        data = b"%08x %s" % (zlib.crc32(text), text)
+        self._written = data.ljust(-(-len(data) // _PAD_BYTES) * _PAD_BYTES)
+        try:
+            self._tree.state.write(STATE, self._written)
+        except (OSError, PathRejected):
+            self._tree.state.drop(STATE)
+
+    def _fits(self, end: End) -> bool:
+        stat = self._tree.peek(end.path)
+        if stat is None or (stat.size, stat.mtime_ns, stat.inode) != (
+            end.size,
+            end.mtime_ns,
+            end.inode,
+        ):
+            return False
+        for folder, mtime_ns in end.folders.items():
+            seen = self._tree.peek(folder)
+            if seen is None or seen.mtime_ns != mtime_ns:
+                return False
+        return True
+
+    def _parsed(self, data: bytes) -> End | None:
+        try:
+            check, text = int(data[:8], 16), data[9:].rstrip()
+            shape: dict[str, Any] = json.loads(text) if zlib.crc32(text) == check else {}
+            end = End(**shape)
+        except (ValueError, TypeError):
+            return None
+        return end if end.path and self._fits(end) else None
+
+    def _folders(self) -> dict[str, int]:
+        found = [FOLDER, *(f"{FOLDER}/{year}" for year in self._tree.names(FOLDER))]
+        stats = ((folder, self._tree.peek(folder)) for folder in found)
+        return {folder: stat.mtime_ns for folder, stat in stats if stat is not None}
+
+    def _scanned(self) -> End:
+        end = End()
+        latest: datetime | None = None
+        for path in day_paths(self._tree):
+            seq, last = self._last(path)
+            end.seq = max(end.seq, seq)
+            if last is not None and last.source is None:
+                moment = datetime.fromisoformat(last.ts)
+                if latest is None or moment > latest:
+                    latest, end.ts = moment, last.ts
+        return end
+
+    def _last(self, path: str) -> tuple[int, Record | None]:
+        """Return the highest `seq` among a day's last lines, and its last whole record.
+
+        A damaged line counts for the `seq` in its header, so that none is given twice.
+        """
+        size = self._tree.stat(path).size
+        window = _TAIL_BYTES
+        while True:
+            start = max(0, size - window)
+            lines = raw_lines(self._tree.read_from(path, start))
+            whole = lines if start == 0 else lines[1:]
+            record = next(_records(reversed(whole)), None)
+            if record is not None or start == 0:
+                return max(map(claimed_seq, whole), default=0), record
+            window *= 16
+
+
+def _records(lines: Iterator[bytes]) -> Iterator[Record]:
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield decode(line)
+
+
+def day_paths(tree: Tree, *, newest_first: bool = False) -> Iterator[str]:
+    """Yield the paths of all day files in the order of their dates; lists a year when it comes to it."""
+    if not tree.is_dir(FOLDER):
+        return
+    step = -1 if newest_first else 1
+    for year in tree.names(FOLDER)[::step]:
+        if not tree.is_dir(f"{FOLDER}/{year}"):
+            continue
+        for name in tree.names(f"{FOLDER}/{year}")[::step]:
+            path = f"{FOLDER}/{year}/{name}"
+            if name.endswith(".jsonl") and tree.exists(path):
+                yield path
