@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from fsagent.errors import CorruptFile, PathRejected, ToolError, WorkspaceError
 from fsagent.types import Clock
 from fsagent.workspace import frontmatter
+from fsagent.workspace.paths import legal_name
 from fsagent.workspace.tree import Tree, sha256
 from fsagent.workspace.view import TEXT_SUFFIXES, decode_text, is_binary
 
 FOLDER = "archival"
 NOTES = "archival/notes"
 MAX_SLUG_BYTES = 80
+_HEAD_BYTES = 16 * 1024
 _NAME_JUNK = re.compile(r"[^\w.\- ]+")
 
 
@@ -65,7 +67,10 @@ class Archival:
         return self._create(f"{FOLDER}/{slug(stem)}", f".{suffix.lower()}", data)
 
     def entries(self) -> Iterator[ArchivalEntry]:
-        """Yield every note and document, in the order of their paths; a broken head gives no tags."""
+        """Yield every note and document, in the order of their paths; a broken head gives no tags.
+
+        Only the first 16 kB of a note are read.
+        """
         if not self._tree.is_dir(FOLDER):
             return
         for entry in self._tree.walk(FOLDER):
@@ -77,13 +82,13 @@ class Archival:
         if not path.endswith(".md"):
             return fallback, ()
         try:
-            meta = frontmatter.parse(path, decode_text(self._tree.read_bytes(path))).meta
-        except CorruptFile:
+            text = decode_text(self._tree.read_from(path, 0, _HEAD_BYTES))
+            meta = frontmatter.parse(path, text).meta
+        except (CorruptFile, PathRejected):
             return fallback, ()
         tags = meta.get("tags") or ()
-        return str(meta.get("title") or fallback), tuple(map(str, tags)) if isinstance(
-            tags, list
-        ) else (str(tags),)
+        listed = tags if isinstance(tags, list) else [tags]
+        return str(meta.get("title") or fallback), tuple(map(str, listed)) if tags else ()
 
     def _create(self, stem: str, suffix: str, data: bytes) -> str:
         for number in range(1, 10_000):
@@ -101,10 +106,14 @@ class Archival:
 
 
 def slug(title: str) -> str:
-    """Return a file name made of a title: letters of any language, digits, hyphens."""
-    text = unicodedata.normalize("NFC", title.strip())
-    text = _NAME_JUNK.sub(" ", text)
+    """Return a file name made of a title: letters of any language, digits, hyphens; always legal."""
+    # NFKC, since signs such as U+2488 (a one with its full stop) may not stand in a name.
+    text = _NAME_JUNK.sub(" ", unicodedata.normalize("NFKC", title.strip()))
     text = re.sub(r"\s+", "-", text.strip()).lower().strip("-._ ")
-    while len(text.encode()) > MAX_SLUG_BYTES:
+    while len(text.encode("utf-8", "replace")) > MAX_SLUG_BYTES:
         text = text[:-1]
-    return text.rstrip("-._ ") or "note"
+    text = unicodedata.normalize("NFC", text).rstrip("-._ ")
+    if not text:
+        return "note"
+    # A device's name, or one that only begins so: "aux", "con.2".
+    return text if legal_name(text) == text else f"note-{text}"
