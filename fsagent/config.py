@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,17 @@ from fsagent.errors import ConfigError
 SETTINGS_NAME = "fsagent.yaml"
 SECRET_KEYS = frozenset({"api_key"})
 _ENVIRONMENT = {"api_key": "OPENAI_API_KEY", "base_url": "OPENAI_BASE_URL"}
+_LEAST = {
+    "temperature": 0.0,
+    "max_turn_usd": 0.0,
+    "max_day_usd": 0.0,
+    "max_heartbeats": 0,
+    "max_retries": 0,
+    "day_start": 0,
+    "timeout_s": 0.001,
+    "idle_timeout_s": 0.001,
+}
+_MOST = {"day_start": 23}
 _CHOICES = {"profile": ("filesystem", "memgpt"), "tool_mode": ("auto", "native", "json")}
 
 
@@ -23,7 +35,7 @@ class Settings:
 
     model: str = "offline"
     base_url: str | None = None
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     profile: str = "filesystem"
     tool_mode: str = "auto"
     heartbeat_model: str | None = None
@@ -125,9 +137,14 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as err:
-        raise ConfigError(f"{path} is not valid YAML: {err}") from err
+        values = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except yaml.YAMLError as err:
+        # The library's own text quotes the line, and the line may hold a key.
+        mark, problem = getattr(err, "problem_mark", None), getattr(err, "problem", None)
+        where = f"{path}:{mark.line + 1}" if mark else str(path)
+        raise ConfigError(f"{where}: not valid YAML ({problem or 'unreadable'})") from None
+    except (UnicodeDecodeError, RecursionError) as err:
+        raise ConfigError(f"{path} is not valid YAML in UTF-8") from err
     except OSError as err:
         raise ConfigError(f"{path} cannot be read: {err.strerror}") from err
     if values is None:
@@ -149,7 +166,7 @@ def _merge(settings: Settings, values: Mapping[str, Any], origin: str) -> Settin
     for key, value in values.items():
         if key not in names:
             unknown[key] = origin
-        elif value is not None:
+        elif value is not None and value != "":
             known[key] = _coerce(key, value, hints[key], origin)
             origins[key] = origin
     return dataclasses.replace(settings, **known, origins=origins, unknown=unknown)
@@ -157,13 +174,13 @@ def _merge(settings: Settings, values: Mapping[str, Any], origin: str) -> Settin
 
 def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
     wanted = next((kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)), str)
+    shown = masked(key, value) if key in SECRET_KEYS else repr(value)
     try:
-        if isinstance(value, bool) or (wanted is str and not isinstance(value, (str, int, float))):
-            raise ValueError
-        result = wanted(value)
-    except (TypeError, ValueError) as err:
+        result = _converted(value, wanted)
+    except (TypeError, ValueError, OverflowError) as err:
         kind = {int: "a whole number", float: "a number"}.get(wanted, "text")
-        raise ConfigError(f"{key} is {value!r} ({origin}); write {kind}") from err
+        raise ConfigError(f"{key} is {shown} ({origin}); write {kind}") from err
+    _check_range(key, result, origin)
     if key in _CHOICES and result not in _CHOICES[key]:
         raise ConfigError(
             f"{key} is {result!r} ({origin}); write one of: {', '.join(_CHOICES[key])}"
@@ -177,6 +194,26 @@ def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
     return result
 
 
+def _converted(value: Any, wanted: Any) -> Any:
+    if isinstance(value, bool) or (wanted is str and not isinstance(value, (str, int, float))):
+        raise ValueError
+    result = wanted(value)
+    if wanted is int and isinstance(value, float) and value != result:
+        raise ValueError
+    if wanted is float and not math.isfinite(result):
+        raise ValueError
+    return result
+
+
+def _check_range(key: str, value: object, origin: str) -> None:
+    if not isinstance(value, (int, float)):
+        return
+    least, most = _LEAST.get(key, 1), _MOST.get(key)
+    if value < least or (most is not None and value > most):
+        allowed = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
+        raise ConfigError(f"{key} is {value!r} ({origin}); write {allowed}")
+
+
 def zone(name: str | None) -> Any:
     """Return the time zone of that name, None for the system's. Raises `ConfigError` if unknown."""
     if name is None:
@@ -185,7 +222,7 @@ def zone(name: str | None) -> Any:
 
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as err:
+    except (ZoneInfoNotFoundError, ValueError, OSError) as err:
         raise ConfigError(
             f"timezone {name!r} is unknown; write a name such as Europe/Berlin"
         ) from err
