@@ -27,6 +27,7 @@ _PLAIN = re.compile(
     r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_-])?(?:/(?=.)|\Z)){1,16}",
     re.I | re.A,
 )
+_ESCAPED_SEPARATOR = re.compile(r"%(?:25)*(?:2e|2f|5c|00)", re.I)
 _GIT_SHORT_NAME = re.compile(r"git~\d+", re.I)
 
 
@@ -123,6 +124,8 @@ def _check_component(path: str, part: str) -> None:
         raise PathRejected(
             path, "SYN", f"the name {part!r} begins with a space or ends in a space or dot"
         )
+    if _ESCAPED_SEPARATOR.search(part):
+        raise PathRejected(path, "SYN", "holds a percent escape; escapes are not decoded here")
     bad = next((char for char in part if char in _FORBIDDEN_CHARS), None)
     if bad:
         raise PathRejected(path, "SYN", f"holds {bad!r}, which is not allowed in names")
