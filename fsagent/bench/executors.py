@@ -1,4 +1,4 @@
-"""Where a run's questions are answered: in this process, or in several on this machine.
+"""Where a run's questions are answered: in this process, in several, or on a Ray cluster.
 
 Whatever the executor, a question is answered from a fresh store by code that keeps nothing between
 questions, so that the predictions are the same.
@@ -22,6 +22,10 @@ _AHEAD = 2
 
 def outcomes(options: BenchOptions, keys: Sequence[Key]) -> Generator[Outcome, None, None]:
     """Yield an outcome for each key, as it comes. Closing the generator ends the work."""
+    if options.executor == "ray":
+        from fsagent.bench.ray_executor import on_ray
+
+        return on_ray(options, keys)
     if options.workers > 1:
         return _in_processes(options, keys)
     return _in_this_process(options, keys)

@@ -39,8 +39,9 @@ class BenchOptions:
     """One run. `samples` and `categories` empty mean all; `limit` takes the first questions.
 
     `budget_tokens` bounds the context that retrieval systems show the answerer. `workers` counts
-    processes. The rest of what a run depends on (model, profile, limits) is in `settings`.
-    `epoch` tells apart runs of the same configuration; replies kept in `cache` are per epoch.
+    processes, with the `ray` executor actors. The rest of what a run depends on (model, profile,
+    limits) is in `settings`. `epoch` tells apart runs of the same configuration; replies kept in
+    `cache` are per epoch.
 
     The last fields say how predictions are scored and change none of them: `evaluate_only` scores
     a run that is there, `judges` and `calibration` (questions probed) need the judge's model,
@@ -58,6 +59,7 @@ class BenchOptions:
     answer_prompt: AnswerPrompt = "short"
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
     workers: int = 1
+    executor: Literal["local", "ray"] = "local"
     resume: bool = False
     settings: Settings = field(default_factory=Settings)
     epoch: int = 1

@@ -46,6 +46,7 @@ def bench() -> None:
     help="Tokens of context that a retrieval system shows the answerer.",
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True)
 @click.option("--runs", type=click.IntRange(min=1), default=1, help="Run several times.")
 @click.option("--cache", type=PATH, metavar="DIR", help="Keep the model's replies there.")
 @click.option("--evaluate-only", is_flag=True, help="Score the run in --out anew, asking nothing.")
