@@ -118,3 +118,18 @@ def test_controls_in_memory_do_not_reach_the_terminal(filled: Workspace) -> None
     fsagent(filled, "watch", "--once")
     for args in (["show", "HEAD"], ["diff", "HEAD~1"], ["blame", "archival/x.md"], ["why", "red"]):
         assert "\x1b" not in fsagent(filled, *args).stdout, args
+
+
+def test_on_a_terminal_a_difference_is_shown_by_words(turns: Turns) -> None:
+    from click import unstyle
+
+    from fsagent.cli.history import _word_diff
+    from fsagent.memory.history.log import diff_text
+
+    core = turns.workspace.core
+    turns.play("a", lambda: core.append("human", "- Lives in Berlin, near the lake."))
+    turns.play("b", lambda: core.replace("human", "Berlin,", "Rome,"))
+    gits = turns.workspace.history.repository.git
+    shown = _word_diff(diff_text(gits, "HEAD~1", "HEAD", words=True))
+    assert "- Lives in Berlin,Rome, near the lake.\n" in unstyle(shown)
+    assert "\x1b[31m" in shown

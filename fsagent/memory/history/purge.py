@@ -24,6 +24,7 @@ from fsagent.memory.history.scan import memory_files, recall_files
 from fsagent.workspace.tree import MAX_WRITE_BYTES, Tree, sha256
 
 RECALL_LOCK = "recall"
+TURN_LOCK = "turn"
 _KEPT = frozenset({"git", "locks", ".gitignore"})
 _COPIED = ("config", "info/exclude", "info/attributes", "description")
 _PATH_LINE = re.compile(rb"(?:M [0-7]{6} \S+|D) (.*)", re.S)
@@ -50,10 +51,13 @@ def find(tree: Tree, needle: Needle, *, recall: bool) -> list[Finding]:
 
 
 def purge(repository: Repository, needle: Needle) -> None:
-    """Take the text out of every file and out of the history. Commit outside edits first."""
+    """Take the text out of every file and out of the history. Commit outside edits first.
+
+    Raises `WorkspaceLocked` while a turn is under way in another process.
+    """
     tree = repository.tree
     check_possible(repository, needle)
-    with tree.lock(RECALL_LOCK), tree.lock(LOCK):
+    with tree.lock(TURN_LOCK, timeout_s=0), tree.lock(RECALL_LOCK), tree.lock(LOCK):
         fresh, old = swap_paths(tree.derived, repository.git.directory)
         for folder in (fresh, old):
             _remove(folder)
