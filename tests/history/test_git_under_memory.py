@@ -255,3 +255,25 @@ def test_marks_of_an_unresolved_merge_never_reach_the_prompt(workspace: Workspac
     head = git(workspace.root, "rev-parse", "HEAD")
     workspace.history.begin_turn("t-2")
     assert git(workspace.root, "rev-parse", "HEAD") == head
+
+
+def test_packed_branches_are_read_and_moved(workspace: Workspace) -> None:
+    remember(workspace, "- Has a dog.")
+    git(workspace.root, "pack-refs", "--all")
+    git(workspace.root, "gc", "-q")
+    assert remember(workspace, "- Has a cat.", "t-2") == git(workspace.root, "rev-parse", "HEAD")
+    assert git(workspace.root, "rev-list", "--count", "HEAD") == "3"
+
+
+def test_a_sha256_repository_given_to_us_works(tmp_path: Path, reopen: Reopen) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", "--object-format=sha256", str(tmp_path / "ws"))
+    (tmp_path / "ws" / ".git" / "fsagent-history").touch()
+    workspace = reopen()
+    remember(workspace, "- Has a dog.")
+    path = workspace.archival.insert("Trip", "Kyoto")
+    workspace.history.look()
+    workspace.tree.remove(path)
+    workspace.history.look()
+    assert len(remember(workspace, "- Has a cat.", "t-2") or "") == 64
+    assert git(workspace.root, "status", "--porcelain") == ""
+    assert git(workspace.root, "fsck", "--strict") == ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from fsagent.memory.history.place import under_way
 
 _log = logging.getLogger(__name__)
 _FEW = 4
+_COMMIT = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 class CommitsHeld(HistoryError):
@@ -49,7 +51,27 @@ class Author:
 def read_head(git: Git) -> Head:
     """Return the branch and its commit. Raises `CommitsHeld` on a detached head."""
     ref = _branch(git)
-    return Head(ref, git.text("rev-parse", "-q", "--verify", ref, allowed=(0, 1)) or None)
+    return Head(ref, _loose(git, ref) or _parsed(git, ref))
+
+
+def read_tip(git: Git) -> str | None:
+    """Return the newest commit, on a detached head too; None before the first."""
+    with contextlib.suppress(CommitsHeld):
+        return read_head(git).id
+    return _parsed(git, "HEAD")
+
+
+def _loose(git: Git, ref: str) -> str | None:
+    """Return a branch's commit from its file, which spares a process; None where it is packed."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        name = (git.directory / ref).read_text(encoding="ascii").strip()
+        if _COMMIT.fullmatch(name):
+            return name
+    return None
+
+
+def _parsed(git: Git, name: str) -> str | None:
+    return git.text("rev-parse", "-q", "--verify", name, allowed=(0, 1)) or None
 
 
 def _branch(git: Git) -> str:
@@ -103,11 +125,11 @@ class PrivateIndex:
             path.unlink(missing_ok=True)
         try:
             shutil.copyfile(self._at(base), self._next)
-            return self._tree_of(entries)
+            return self._tree_of(entries, base)
         except (OSError, HistoryError):
             self._next.unlink(missing_ok=True)
             self._run("read-tree", base or "--empty")
-            return self._tree_of(entries)
+            return self._tree_of(entries, base)
 
     def keep(self, commit: str) -> None:
         """Take the index of the last `tree_of` as the one of `commit`."""
@@ -119,8 +141,8 @@ class PrivateIndex:
     def _at(self, commit: str | None) -> Path:
         return self._folder / f"index-{commit or 'none'}"
 
-    def _tree_of(self, entries: Mapping[str, str | None]) -> str:
-        null = "0" * 40
+    def _tree_of(self, entries: Mapping[str, str | None], base: str | None) -> str:
+        null = "0" * len(base or "0" * 40)
         lines = [
             f"0 {null}\t{path}\0" if name is None else f"100644 {name}\t{path}\0"
             for path, name in entries.items()

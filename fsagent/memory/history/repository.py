@@ -21,6 +21,7 @@ from fsagent.memory.history.commits import (
     advance,
     check_free,
     read_head,
+    read_tip,
     update_persons_index,
     write_blobs,
     write_commit,
@@ -41,6 +42,8 @@ from fsagent.workspace.tree import Entry, Tree
 LOCK = "history"
 _TRIES = 3
 _MANY = 50
+_SMALL_BYTES = 64 * 1024
+_MOST_RECENT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Repository:
         self.folder = tree.derived / "history"
         self._index = PrivateIndex(self.git, self.folder)
         self._state: _State | None = None
+        self._recent: dict[str, bytes | None] = {}
         self._stamp: tuple[int, int] = (0, 0)
 
     def exists(self) -> bool:
@@ -91,7 +95,7 @@ class Repository:
         """Return the newest commit, on a detached head too; None before the first."""
         if not self.exists():
             return None
-        return self.git.text("rev-parse", "-q", "--verify", "HEAD", allowed=(0, 1)) or None
+        return read_tip(self.git)
 
     def tracked(self, commit: str | None) -> dict[str, str]:
         """Return the object names of the files of a commit, by path; plain files only."""
@@ -150,6 +154,7 @@ class Repository:
         for path in [*self.folder.glob("index*"), self.folder / "state.json"]:
             path.unlink(missing_ok=True)
         self._state = None
+        self._recent.clear()
 
     def save(self) -> None:
         """Keep what the scans saw, so that the next process need not hash every file."""
@@ -203,8 +208,16 @@ class Repository:
                 state.sizes.pop(change.path, None)
                 continue
             state.tracked[change.path] = name
+            if len(change.after) <= _SMALL_BYTES:
+                self._remember(name, change.after)
             if in_recall(change.path):
                 state.sizes[change.path] = len(change.after)
+
+    def _remember(self, name: str, data: bytes) -> None:
+        """Keep a small file's bytes for its next change, which spares a process then."""
+        self._recent[name] = data
+        while len(self._recent) > _MOST_RECENT:
+            self._recent.pop(next(iter(self._recent)))
 
     def _entries(self, changes: Sequence[Change]) -> dict[str, str | None]:
         contents = [change.after for change in changes if change.after is not None]
@@ -241,10 +254,11 @@ class Repository:
                 yield Entry(path, info.size, info.mtime_ns, False)
 
     def _with_bytes(self, changes: Sequence[Change]) -> list[Change]:
-        old = [change.blob for change in changes if change.blob is not None]
-        contents = iter(read_blobs(self.git, old))
+        wanted = [change.blob for change in changes if change.blob is not None]
+        unknown = [name for name in wanted if name not in self._recent]
+        found = {**self._recent, **dict(zip(unknown, read_blobs(self.git, unknown), strict=True))}
         return [
-            change if change.blob is None else replace(change, before=next(contents))
+            change if change.blob is None else replace(change, before=found[change.blob])
             for change in changes
         ]
 
