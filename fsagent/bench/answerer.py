@@ -13,16 +13,14 @@ from fsagent.types import Completion, Message, Model
 
 REFUSAL = "No information available"
 
-_SHORT = f"""\
-Answer the question from the lines of a conversation that are given to you.
+_SHORT_RULES = f"""\
 - Answer in at most 5 or 6 words, with words of the lines where possible; a list with commas.
 - When asked for a time, give the date itself: work out "yesterday" or "last week" from the date \
 at the head of the line.
 - If the lines do not hold the answer, reply exactly: {REFUSAL}
 Reply with the answer alone."""
 
-_EXPLAINED = f"""\
-Answer the question from the lines of a conversation that are given to you.
+_EXPLAINED_RULES = f"""\
 - First say in a few sentences which lines bear on the question and what follows from them.
 - Watch who says what: a line speaks for its speaker.
 - When asked for a time, give the date itself: work out "yesterday" or "last week" from the date \
@@ -30,7 +28,14 @@ at the head of the line.
 - If the lines do not hold the answer, the answer is exactly: {REFUSAL}
 End with one line that begins with "Answer:" and holds the answer alone, as short as it can be."""
 
-ANSWER_PROMPTS = {"short": _SHORT, "explained": _EXPLAINED}
+_GIVEN = "Answer the question from the lines of a conversation that are given to you."
+_REMEMBERED = "# How to answer\nAnswer from the lines of memory that your tools show you."
+_RULES = {"short": _SHORT_RULES, "explained": _EXPLAINED_RULES}
+
+ANSWER_PROMPTS = {name: f"{_GIVEN}\n{rules}" for name, rules in _RULES.items()}
+AGENT_STYLES = {name: f"{_REMEMBERED}\n{rules}" for name, rules in _RULES.items()}
+"""The same rules for an agent, which finds its lines itself: the end of its system prompt."""
+
 _ANSWER_LINE = re.compile(r"^\W*answer\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fsagent import __version__
-from fsagent.bench.answerer import ANSWER_PROMPTS, prompt_sha256
+from fsagent.bench.answerer import AGENT_STYLES, ANSWER_PROMPTS, prompt_sha256
 from fsagent.bench.datasets.schema import Dataset, Question
 from fsagent.bench.judging import CALIBRATION_QUESTIONS
 from fsagent.bench.systems.base import DEFAULT_BUDGET_TOKENS
@@ -114,7 +114,9 @@ def configuration(options: BenchOptions, dataset: Dataset) -> dict[str, Any]:
         if options.retrieval_only
         else {
             "name": options.answer_prompt,
-            "sha256": prompt_sha256(ANSWER_PROMPTS[options.answer_prompt]),
+            "sha256": prompt_sha256(
+                ANSWER_PROMPTS[options.answer_prompt] + AGENT_STYLES[options.answer_prompt]
+            ),
         },
         "model": {name: getattr(settings, name) for name in _MODEL_SETTINGS}
         if options.asks_model

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsagent.bench.answerer import answer
+from fsagent.bench.answerer import AGENT_STYLES, answer, final_answer
 from fsagent.bench.datasets.read import read_dataset
 from fsagent.bench.datasets.schema import Question, Sample
 from fsagent.bench.metrics.retrieval import TOKEN_BUDGETS, TURN_KS, sessions_of
@@ -120,6 +120,7 @@ class Worker:
             settings=self._options.settings,
             make_model=self.model,
             budget_tokens=self._options.budget_tokens,
+            style=AGENT_STYLES[self._options.answer_prompt],
             evidence=evidence,
         )
 
@@ -129,7 +130,10 @@ class Worker:
         """Return the response with the common answerer's answer, where one is wanted."""
         import dataclasses
 
-        if response.answer is not None or self._options.retrieval_only:
+        if response.answer is not None:
+            text = final_answer(response.answer, self._options.answer_prompt)
+            return dataclasses.replace(response, answer=text), []
+        if self._options.retrieval_only:
             return response, []
         done = answer(
             self.model(),

