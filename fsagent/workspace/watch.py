@@ -93,22 +93,22 @@ class Watcher:
 
     def _observe(self) -> Any:
         from watchdog.observers import Observer
-        from watchdog.observers.polling import PollingObserver
 
-        for kind in (Observer, PollingObserver):
-            observer = kind() if kind is Observer else PollingObserver(timeout=_POLL_S)
-            try:
-                wake: Any = _Wake(self._root, self._event)
-                observer.schedule(wake, str(self._root), recursive=True)
-                observer.start()
-                return observer
-            except OSError as err:
-                self.warning = (
-                    f"the system refuses to watch this folder ({err.strerror or err}); "
-                    f"it is looked at every {_POLL_S:g} s instead"
-                )
-                _log.warning("%s", self.warning)
-        return None
+        try:
+            observer = Observer()
+            wake: Any = _Wake(self._root, self._event)
+            observer.schedule(wake, str(self._root), recursive=True)
+            observer.start()
+        except OSError as err:
+            # Looking is a stat scan, so looking more often is all that polling needs.
+            self._rescan_s = min(self._rescan_s, _POLL_S)
+            self.warning = (
+                f"the system refuses to watch this folder ({err.strerror or err}); "
+                f"it is looked at every {self._rescan_s:g} s instead"
+            )
+            _log.warning("%s", self.warning)
+            return None
+        return observer
 
 
 class _Wake:

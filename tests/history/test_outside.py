@@ -214,3 +214,57 @@ def test_names_that_programs_write_in_passing_are_left_out(name: str) -> None:
 @pytest.mark.parametrize("name", ["human.md", "tmp.md", "notes.part.md", "a~b.md", "4913.md"])
 def test_names_of_memory_are_not(name: str) -> None:
     assert not is_temporary(f"core/{name}")
+
+
+def test_two_processes_that_commit_at_once_lose_nothing(turns: Turns) -> None:
+    import sys
+
+    turns.play("a", lambda: turns.workspace.core.append("human", "- A."))
+    script = (
+        "import sys; from fsagent import Workspace;"
+        "from fsagent.memory.history.messages import TurnNote\n"
+        "name = sys.argv[2]\n"
+        "with Workspace.open(sys.argv[1]) as ws:\n"
+        "    for n in range(10):\n"
+        "        ws.history.begin_turn(f'{name}-{n}')\n"
+        "        ws.archival.insert(f'{name} {n}', 'text')\n"
+        "        ws.history.commit_turn(TurnNote(f'{name}-{n}'))\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(turns.workspace.root), name])
+        for name in ("left", "right", "third")
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    root = turns.workspace.root
+    names = git(root, "ls-tree", "-r", "--name-only", "HEAD", "archival/notes").split("\n")
+    assert len(names) == 30
+    assert git(root, "status", "--porcelain") == ""
+    assert git(root, "fsck", "--strict") == ""
+
+
+def test_where_the_system_refuses_to_watch_it_polls_and_says_so(tmp_path: Path) -> None:
+    import sys
+
+    script = (
+        "import resource, sys, threading, time; from pathlib import Path\n"
+        "from fsagent.workspace.watch import Watcher\n"
+        "import watchdog.observers, watchdog.observers.polling\n"
+        "looks = []\n"
+        "watcher = Watcher(Path(sys.argv[1]), lambda: looks.append(1), quiet_s=0.05, rescan_s=60)\n"
+        "held = [open('/dev/null') for _ in range(20)]\n"
+        "limit = max(file.fileno() for file in held) + 1\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))\n"
+        "watcher.start()\n"
+        "for file in held: file.close()\n"
+        "end = time.monotonic() + 20\n"
+        "while len(looks) < 1 and time.monotonic() < end: time.sleep(0.02)\n"
+        "(Path(sys.argv[1]) / 'new.md').write_text('x')\n"
+        "while len(looks) < 2 and time.monotonic() < end: time.sleep(0.02)\n"
+        "watcher.stop(); print(len(looks), watcher.warning)\n"
+    )
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("2 the system refuses to watch this folder"), done.stderr
