@@ -140,8 +140,7 @@ def _whisker(
     scores = one.content[part].get(group)
     if not scores or name not in scores:
         return ""
-    key = f"{name}_clustered" if group == HEADLINE else name
-    low, high = one.content["intervals"][part].get(group, {}).get(key, (None, None))
+    low, high = one.content["intervals"][part].get(group, {}).get(name, (None, None))
     text = f"{one.name}: {_percent(scores[name])}, n {scores['n']}"
     line = ""
     if low is not None:

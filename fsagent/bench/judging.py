@@ -12,7 +12,7 @@ from fsagent.bench.calibration import SUBJECTS, probes
 from fsagent.bench.datasets.schema import ANSWERABLE
 from fsagent.bench.errata import Erratum, view
 from fsagent.bench.judges import JUDGE_PROMPTS, Verdict, judge
-from fsagent.bench.metrics.statistics import cluster_bootstrap, mean, wilson
+from fsagent.bench.metrics.statistics import cluster_bootstrap, mean, wider, wilson
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.errors import ConfigError
 from fsagent.types import Model
@@ -172,8 +172,9 @@ def _scores(
                 errors += 1
         values = [value for cluster in clusters.values() for value in cluster]
         if values:
-            wide = cluster_bootstrap(clusters) if len(categories) > 1 else None
-            bounds = wide or wilson(sum(values), len(values))
+            bounds = wilson(sum(values), len(values))
+            if len(categories) > 1:
+                bounds = wider(bounds, cluster_bootstrap(clusters))
             found[group] = {
                 "n": len(values),
                 "score": round(mean(values), 4),

@@ -76,8 +76,8 @@ def heading(contents: Sequence[Mapping[str, Any]]) -> str:
         label += f"; **incomplete: {', '.join(gaps)}**" if gaps else ""
         lines.append(label)
     note = (
-        "95 % intervals in brackets: Wilson's by category; for categories 1-4 a bootstrap that "
-        "draws whole conversations. A k is to be read against the number of turns."
+        "95 % intervals in brackets: Wilson's; for categories 1-4 the wider of Wilson's and of a "
+        "bootstrap that draws whole conversations. A k is to be read against the number of turns."
     )
     return "\n".join(lines) + "\n\n" + note
 
@@ -87,7 +87,7 @@ def _answer_table(contents: Sequence[Mapping[str, Any]]) -> str:
     for content in contents:
         scores = content["answers"].get(HEADLINE)
         if scores:
-            interval = content["intervals"]["answers"][HEADLINE].get("f1_clustered")
+            interval = content["intervals"]["answers"][HEADLINE].get("f1")
             rows.append(
                 [
                     _name(content),
@@ -190,7 +190,7 @@ def _retrieval_table(contents: Sequence[Mapping[str, Any]]) -> str:
     for content in contents:
         scores = content["retrieval"].get(HEADLINE)
         if scores:
-            interval = content["intervals"]["retrieval"][HEADLINE].get("recall@10_clustered")
+            interval = content["intervals"]["retrieval"][HEADLINE].get("recall@10")
             cells = [
                 _percent(scores[name], interval if name == "recall@10" else None)
                 if name in scores

@@ -23,7 +23,14 @@ from fsagent.bench.metrics.answers import (
 )
 from fsagent.bench.metrics.official import official_f1, repaired_f1
 from fsagent.bench.metrics.retrieval import retrieval_scores
-from fsagent.bench.metrics.statistics import Interval, cluster_bootstrap, mean, percentile, wilson
+from fsagent.bench.metrics.statistics import (
+    Interval,
+    cluster_bootstrap,
+    mean,
+    percentile,
+    wider,
+    wilson,
+)
 from fsagent.bench.rundir import Key, Row
 from fsagent.models.prices import PRICES_OF, cost_usd
 from fsagent.types import Usage
@@ -173,16 +180,20 @@ class _Scored:
         return {"n": len(found), **{one: _round(mean([s[one] for s in found])) for one in names}}
 
     def intervals(self) -> dict[str, dict[str, list[float]]]:
-        """Return 95 % intervals: Wilson by category, a bootstrap over conversations for 1-4."""
+        """Return 95 % intervals: Wilson's; for 1-4 the wider of it and the clustered bootstrap."""
         found: dict[str, dict[str, list[float]]] = {}
         for group in GROUPS:
             for name in INTERVAL_OF:
                 values = self.values(group, name)
                 if values:
-                    found.setdefault(group, {})[name] = _pair(wilson(sum(values), len(values)))
+                    bounds = wilson(sum(values), len(values))
+                    entry = found.setdefault(group, {})
                     if group == HEADLINE:
                         clustered = cluster_bootstrap(self.clusters(group, name))
-                        found[group][f"{name}_clustered"] = _pair(clustered)
+                        entry[f"{name}_wilson"] = _pair(bounds)
+                        entry[f"{name}_clustered"] = _pair(clustered)
+                        bounds = wider(bounds, clustered)
+                    entry[name] = _pair(bounds)
         return found
 
     def values(self, group: str, name: str) -> list[float]:

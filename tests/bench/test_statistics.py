@@ -80,6 +80,15 @@ def test_paired_bootstrap_of_a_constant_gain_has_no_width() -> None:
     assert (interval.low, interval.high) == pytest.approx((0.1, 0.1))
 
 
+def test_few_clusters_do_not_narrow_a_paired_interval() -> None:
+    draw = random.Random(2)
+    noise = {c: [draw.choice([0.0, 1.0]) for _ in range(40)] for c in "ab"}
+    zero = {c: [0.5] * 40 for c in "ab"}
+    paired = paired_cluster_bootstrap(zero, noise)
+    alone = cluster_bootstrap({f"{c}{i}": [v - 0.5] for c in "ab" for i, v in enumerate(noise[c])})
+    assert paired.high - paired.low > 0.9 * (alone.high - alone.low)
+
+
 def test_paired_bootstrap_refuses_pairs_that_do_not_match() -> None:
     with pytest.raises(ValueError, match="zip"):
         paired_cluster_bootstrap({"x": [0.1]}, {"x": [0.1, 0.2]})

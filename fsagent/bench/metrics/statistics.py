@@ -1,7 +1,8 @@
 """Intervals and paired tests, in plain Python: how far a score can be trusted.
 
 Questions of one conversation share its difficulty, so the bootstrap draws conversations, not
-questions. With three clusters its interval is coarse; it is never narrower than honest.
+questions. With few conversations such an interval can come out too narrow (three give ten different
+draws), so what is shown is the wider of it and the one that takes questions as independent.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ def wilson(successes: float, n: int) -> Interval:
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
+def wider(a: Interval, b: Interval) -> Interval:
+    """Return the interval that holds both."""
+    return Interval(min(a.low, b.low), max(a.high, b.high))
+
+
 def cluster_bootstrap(
     scores: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Interval:
@@ -70,12 +76,23 @@ def paired_cluster_bootstrap(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Interval:
-    """Return the interval of mean(b) - mean(a) over the same questions in the same order."""
+    """Return the interval of mean(b) - mean(a) over the same questions in the same order.
+
+    It holds both the bootstrap that draws clusters and the one that draws questions.
+    """
     differences = {
         cluster: [after - before for before, after in zip(a[cluster], b[cluster], strict=True)]
         for cluster in a
     }
-    return cluster_bootstrap(differences, resamples=resamples, seed=seed)
+    alone = {
+        f"{cluster} {place:06d}": [value]
+        for cluster, values in differences.items()
+        for place, value in enumerate(values)
+    }
+    return wider(
+        cluster_bootstrap(differences, resamples=resamples, seed=seed),
+        cluster_bootstrap(alone, resamples=resamples, seed=seed),
+    )
 
 
 def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> McNemar:
