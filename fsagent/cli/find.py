@@ -19,6 +19,8 @@ from fsagent.cli.common import (
 )
 from fsagent.types import Hit, HitPage
 
+MAX_LISTING_BYTES = 1_000_000
+
 
 @click.command()
 @click.argument("pattern")
@@ -132,16 +134,19 @@ def _with_line(path: str, start: int | None, end: int | None) -> tuple[str, int 
 @json_option
 def ls(workspace: str | None, as_json: bool, path: str) -> int:
     """List the files of memory with sizes, dates and descriptions."""
-    from fsagent.tools.listing import list_rows
+    from fsagent.tools.listing import list_tree
 
     with open_workspace(workspace) as memory:
-        rows = list_rows(memory, path)
-    if as_json:
-        say_json([row.as_dict() for row in rows])
-    else:
-        for row in rows:
-            say(row.line())
-    return 0 if rows else EXIT_NOTHING
+        if as_json:
+            rows = [
+                {"path": entry.path, "size": entry.size, "mtime_ns": entry.mtime_ns}
+                for entry in memory.tree.walk(path)
+            ]
+            say_json(rows)
+            return 0 if rows else EXIT_NOTHING
+        text = list_tree(memory.tree, path, MAX_LISTING_BYTES)
+    say(text)
+    return 0
 
 
 def _print_page(page: HitPage, as_json: bool) -> int:
