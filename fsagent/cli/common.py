@@ -97,7 +97,9 @@ def open_memory(workspace: str | None, *, as_of: str | None, **flags: Any) -> It
             raise HistoryError(f"{as_of!r} is no date; write 2026-11-29, yesterday, or last week")
         with memory.history.as_of(moment) as (folder, commit):
             if commit is None:
-                note(f"fsagent: nothing was committed by {moment:%Y-%m-%d %H:%M}; recall alone speaks")
+                note(
+                    f"fsagent: nothing was committed by {moment:%Y-%m-%d %H:%M}; recall alone speaks"
+                )
             with type(memory).open(folder, settings=memory.settings, clock=lambda: moment) as past:
                 yield past
 

@@ -77,14 +77,23 @@ def search(
     query: tuple[str, ...],
     context: int,
     as_of: str | None,
+    since: str | None,
+    until: str | None,
     **options: Any,
 ) -> int:
     """Search all memory, best hits first."""
     from fsagent.search.ranked import Search
+    from fsagent.tools.when import since_moment, until_moment
 
     with open_memory(workspace, as_of=as_of) as memory:
+        now = memory.recall.now()
         finder = Search(memory.tree, memory.settings, memory.clock)
-        page = finder.search(" ".join(query), **options)
+        page = finder.search(
+            " ".join(query),
+            since=since_moment(since, now),
+            until=until_moment(until, now),
+            **options,
+        )
         if context:
             from fsagent.search.context import with_context
 

@@ -1,0 +1,141 @@
+"""Fit the weights of the re-ranker and say how well they carry over to a conversation left out.
+
+    python benchmarks/fit_ranker.py DATA [--write]
+
+DATA is a file in LoCoMo's schema. A listwise softmax loss with L2 over all turns of a conversation;
+each conversation is ranked with weights fitted on the others. `--write` fits on all and writes
+`fsagent/search/weights.py`. Needs the `bench` extra (numpy).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fsagent.bench.datasets import locomo
+from fsagent.bench.datasets.schema import ADVERSARIAL
+from fsagent.bench.ingest import open_store
+from fsagent.config import Settings
+from fsagent.search.corpus import Corpus
+from fsagent.search.features import FEATURES, features, statistics
+from fsagent.search.query import read_query
+
+L2, ITERATIONS, RATE = 0.02, 400, 0.05
+DEPTHS = (5, 10, 20, 50)
+TARGET = Path(__file__).resolve().parent.parent / "fsagent/search/weights.py"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question: its conversation, its category, a row of features a turn, the gold rows."""
+
+    sample_id: str
+    category: int
+    table: np.ndarray
+    gold: tuple[int, ...]
+
+
+def cases(path: Path) -> list[Case]:
+    """Return every question with evidence, its features computed by the code that ships."""
+    dataset = locomo.load(path)
+    found: list[Case] = []
+    for sample in dataset.samples:
+        with tempfile.TemporaryDirectory() as folder:
+            store = open_store(sample, Path(folder) / "store", Settings())
+            corpus = Corpus(store.workspace.tree, "en")
+            corpus.refresh()
+            rows = {store.dia_ids.get((doc.path, doc.line)): n for n, doc in enumerate(corpus.docs)}
+            for question in dataset.questions:
+                gold = tuple(rows[dia_id] for dia_id in question.evidence if dia_id in rows)
+                if (
+                    question.sample_id != sample.sample_id
+                    or not gold
+                    or question.category == ADVERSARIAL
+                ):
+                    continue
+                query = read_query(question.text, corpus.speakers, "en")
+                stats = statistics(corpus, query)
+                table = [list(features(corpus, query, stats, doc).values()) for doc in corpus.docs]
+                found.append(Case(sample.sample_id, question.category, np.array(table), gold))
+            store.close()
+    return found
+
+
+def fit(data: list[Case]) -> np.ndarray:
+    """Return the weights that give the gold turns the most of each question's softmax (Adam)."""
+    rows = np.concatenate([case.table for case in data])
+    scale = rows.std(0) + 1e-9
+    rows = (rows - rows.mean(0)) / scale
+    starts = np.cumsum([0, *(len(case.table) for case in data[:-1])])
+    owner = np.repeat(np.arange(len(data)), [len(case.table) for case in data])
+    target = np.zeros(len(rows))
+    for case, start in zip(data, starts, strict=True):
+        target[[start + row for row in case.gold]] = 1 / len(case.gold)
+    weights = np.zeros(rows.shape[1])
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, ITERATIONS + 1):
+        logits = rows @ weights
+        raised = np.exp(logits - np.maximum.reduceat(logits, starts)[owner])
+        share = raised / np.add.reduceat(raised, starts)[owner]
+        slope = rows.T @ (share - target) / len(data) + L2 * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.99 * second + 0.01 * slope**2
+        weights -= RATE * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+    return weights / scale
+
+
+def judge(data: list[Case], weights: np.ndarray) -> list[list[float]]:
+    """Return recall at each depth and the reciprocal rank, a row a question."""
+    rows = []
+    for case in data:
+        order = np.argsort(-(case.table @ weights), kind="stable")
+        place = np.empty(len(order), int)
+        place[order] = np.arange(len(order))
+        ranks = [place[row] for row in case.gold]
+        recalls = [sum(rank < depth for rank in ranks) / len(ranks) for depth in DEPTHS]
+        rows.append([*recalls, 1 / (1 + min(ranks))])
+    return rows
+
+
+def main() -> None:
+    """Print the cross-validated figures; write the weights where asked."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    data = cases(given.data)
+    names = sorted({case.sample_id for case in data})
+    pooled: list[list[float]] = []
+    print("left out      n   R@5   R@10  R@20  R@50  MRR")
+    for name in names:
+        held = [case for case in data if case.sample_id == name]
+        rows = judge(held, fit([case for case in data if case.sample_id != name]))
+        pooled += rows
+        print(f"{name:<10} {len(rows):>4}  " + " ".join(f"{mean:.3f}" for mean in np.mean(rows, 0)))
+    print(
+        f"{'all':<10} {len(pooled):>4}  " + " ".join(f"{mean:.3f}" for mean in np.mean(pooled, 0))
+    )
+    order = [case.category for name in names for case in data if case.sample_id == name]
+    hops = [row for row, category in zip(pooled, order, strict=True) if category == 1]
+    print(
+        f"{'multi-hop':<10} {len(hops):>4}  " + " ".join(f"{mean:.3f}" for mean in np.mean(hops, 0))
+    )
+    if given.write:
+        write(fit(data))
+
+
+def write(weights: np.ndarray) -> None:
+    """Write the weights as Python."""
+    lines = [f'    "{name}": {weight:.4f},' for name, weight in zip(FEATURES, weights, strict=True)]
+    head = '"""The weights of the re-ranker, written by `benchmarks/fit_ranker.py`; not edited by hand."""'
+    TARGET.write_text(f"{head}\n\nWEIGHTS: dict[str, float] = {{\n" + "\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
