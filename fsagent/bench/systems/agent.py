@@ -33,14 +33,14 @@ class AgentSystem:
         """Let the agent answer. Raises `ModelError` where its model fails."""
         recorder = TraceRecorder()
         try:
-            agent = Agent(
+            with Agent(
                 self._store.workspace,
                 self._setup.make_model(),
                 profile=self._setup.settings.profile,
                 recorder=recorder,
                 settings=self._store.workspace.settings,
-            )
-            answer = agent.run(question)
+            ) as agent:
+                answer = agent.run(question)
         finally:
             if recorder.wrote:
                 self._store.close()
