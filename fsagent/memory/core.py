@@ -81,9 +81,11 @@ class Core:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         with self._edited(label) as (block, document, digest):
             _check_once(block, old)
-            start, end = _whole_line(block.value, old) if new == "" else _span(block.value, old)
-            first = _first(document)
-            return self._write(block, document, digest, (first + start, first + end, new))
+            start = _first(document) + block.value.index(old)
+            end = start + len(old)
+            if new == "":
+                end = _line_end(document.plain_body, start, end)
+            return self._write(block, document, digest, (start, end, new))
 
     @contextmanager
     def _edited(self, label: str) -> Iterator[tuple[Block, frontmatter.Document, str]]:
@@ -208,17 +210,10 @@ def _count(text: str, old: str) -> int:
     return count
 
 
-def _span(text: str, old: str) -> tuple[int, int]:
-    start = text.index(old)
-    return start, start + len(old)
-
-
-def _whole_line(text: str, old: str) -> tuple[int, int]:
-    """Return the span of `old`, with its line break where it fills whole lines."""
-    start, end = _span(text, old)
-    if (start == 0 or text[start - 1] == "\n") and text[end : end + 1] == "\n":
-        end += 1
-    return start, end
+def _line_end(body: str, start: int, end: int) -> int:
+    """Return the end of a span, with its line break where it fills whole lines."""
+    fills = (start == 0 or body[start - 1] == "\n") and body[end : end + 1] == "\n"
+    return end + 1 if fills else end
 
 
 def _check_once(block: Block, old: str) -> None:

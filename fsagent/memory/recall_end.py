@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -135,15 +135,17 @@ class EndKeeper:
         window = _TAIL_BYTES
         while True:
             start = max(0, size - window)
-            lines = raw_lines(self._tree.read_from(path, start))
-            whole = lines if start == 0 else lines[1:]
+            data = self._tree.read_from(path, start)
+            whole = raw_lines(data if start == 0 else data[data.find(b"\n") + 1 :])
             record = next(_records(reversed(whole)), None)
+            if not data.endswith(b"\n") and not any(_records(whole[-1:])):
+                whole = whole[:-1]  # torn, so it was never acknowledged: its seq is free
             if record is not None or start == 0:
                 return max(map(claimed_seq, whole), default=0), record
             window *= 16
 
 
-def _records(lines: Iterator[bytes]) -> Iterator[Record]:
+def _records(lines: Iterable[bytes]) -> Iterator[Record]:
     for line in lines:
         with contextlib.suppress(ValueError):
             yield decode(line)

@@ -87,8 +87,8 @@ class Derived:
         try:
             os.unlink(name, dir_fd=fd)
             os.fsync(fd)
-        except FileNotFoundError:
-            pass
+        except (FileNotFoundError, IsADirectoryError):
+            pass  # nothing that could be read as a state
         finally:
             os.close(fd)
 

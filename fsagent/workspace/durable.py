@@ -17,6 +17,10 @@ _CHUNK = 1 << 20
 TEMPORARY_PREFIX = ".fsagent-tmp-"
 
 
+class NotSettled(OSError):
+    """A file was replaced, and then the disk would not confirm that its name lasts."""
+
+
 def append(fd: int, data: bytes, *, new_in: int | None = None) -> int:
     """Append `data` to an open file and sync it; return the size before.
 
@@ -53,7 +57,10 @@ def replace_at(folder_fd: int, leaf: str, data: bytes, *, mode: int = 0o644) -> 
     except BaseException:
         _unlink_quietly(folder_fd, temporary)
         raise
-    os.fsync(folder_fd)
+    try:
+        os.fsync(folder_fd)
+    except OSError as err:
+        raise NotSettled(err.errno, err.strerror) from err
 
 
 def truncate(fd: int, size: int) -> None:

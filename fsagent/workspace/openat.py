@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fsagent.errors import PathRejected, WorkspaceError, printable
+from fsagent.workspace.durable import NotSettled
 
 _SYS_OPENAT2 = 437
 _RESOLVE_NO_MAGICLINKS = 0x02
@@ -232,4 +233,8 @@ def refusals(path: str, *, saving: bool = False) -> Iterator[None]:
             raise PathRejected(path, code, reason) from err
         text = os.strerror(err.errno) if err.errno else str(err)
         outcome = "; nothing was saved by this call" if saving else ""
+        if isinstance(err, NotSettled):
+            outcome = (
+                "; the file is written, but may not last: look at it before you repeat the edit"
+            )
         raise WorkspaceError(f"{printable(path)}: {text}{outcome}") from err
