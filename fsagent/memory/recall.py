@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsagent.config import Settings, zone
 from fsagent.errors import WorkspaceError
@@ -23,7 +23,7 @@ from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import raw_lines
 
 _LOCK = "recall"
-_TAIL_BYTES = 256 * 1024
+_TAIL_BYTES = 64 * 1024
 _GROUP_CHARS = 8_000_000
 # A clock set right after it ran ahead must not date everything into its future for ever: beyond a
 # day back the clock is believed, and the line only flagged.
@@ -145,11 +145,11 @@ class Recall:
 
     # Writing, all under the lock.
 
-    def _stamped(self, draft: Draft, end: End) -> tuple[str, Draft, bool]:
-        """Return the draft's file, the draft with its time, and whether the clock had gone back."""
+    def _stamped(self, draft: Draft, end: End) -> _Stamped:
+        """Return the draft with its file, its time, and whether the clock had gone back."""
         if draft.ts is not None:
             moment = draft.ts if draft.ts.tzinfo else self._in_zone(draft.ts)
-            return self.path_of(moment), replace(draft, ts=moment), False
+            return _Stamped(self.path_of(moment), draft, moment.isoformat(timespec="seconds"))
         now, back = self.now(), False
         if end.ts:
             latest = datetime.fromisoformat(end.ts)
@@ -157,25 +157,24 @@ class Recall:
             if back and latest - now <= _CLAMP:
                 now = latest
         end.ts = now.isoformat()
-        return self.path_of(now), replace(draft, ts=now), back
+        return _Stamped(self.path_of(now), draft, end.ts, back)
 
     def _in_zone(self, moment: datetime) -> datetime:
         return moment.replace(tzinfo=self._zone) if self._zone else moment.astimezone()
 
-    def _append_group(
-        self, path: str, group: list[tuple[Draft, bool]], end: End
-    ) -> list[Reference]:
+    def _append_group(self, path: str, group: list[_Stamped], end: End) -> list[Reference]:
         self._ends.leave(end, path)
         lines = end.lines if path == end.path else self._mended_lines(path)
         references: list[Reference] = []
         data: list[bytes] = []
-        for number, (draft, back) in enumerate(group, 1):
-            record = _record(draft, end.seq + number, back)
+        for number, stamped in enumerate(group, 1):
+            record = _record(stamped, end.seq + number)
             data.append(encode(record))
             references.append(Reference(path, lines + number, record.seq))
-        stat = self._tree.append(path, b"".join(data))
-        end.seq += len(group)
-        self._ends.save(end, path, stat, lines + len(group))
+        block = b"".join(data)
+        stat = self._tree.append(path, block)
+        end.path, end.lines, end.seq = path, lines + len(group), end.seq + len(group)
+        self._ends.save(end, stat, block)
         return references
 
     def _mended_lines(self, path: str) -> int:
@@ -239,7 +238,10 @@ class Recall:
             window *= 8
         first = 1
         if start:
-            first = self._line_ends(path) + (not data.endswith(b"\n")) - len(whole) + 1
+            count_all = self._ends.lines(path) if data.endswith(b"\n") else None
+            if count_all is None:
+                count_all = self._line_ends(path) + (not data.endswith(b"\n"))
+            first = count_all - len(whole) + 1
         return [(path, first + index, record) for index, record in reversed(found)]
 
 
@@ -250,27 +252,34 @@ def _decoded(lines: list[bytes]) -> Iterator[tuple[int, Record]]:
             yield index, decode(lines[index])
 
 
-def _by_path(
-    stamped: Iterable[tuple[str, Draft, bool]],
-) -> Iterator[tuple[str, list[tuple[Draft, bool]]]]:
+class _Stamped(NamedTuple):
+    """A draft with its file and time; `back`: the clock had gone back."""
+
+    path: str
+    draft: Draft
+    ts: str
+    back: bool = False
+
+
+def _by_path(stamped: Iterable[_Stamped]) -> Iterator[tuple[str, list[_Stamped]]]:
     """Group consecutive lines of the same day file, at most about 8 MB a group."""
-    path, group, size = "", list[tuple[Draft, bool]](), 0
-    for next_path, draft, back in stamped:
-        if group and (next_path != path or size > _GROUP_CHARS):
+    path, group, size = "", list[_Stamped](), 0
+    for item in stamped:
+        if group and (item.path != path or size > _GROUP_CHARS):
             yield path, group
             group, size = [], 0
-        path = next_path
-        group.append((draft, back))
-        size += len(draft.content)
+        path = item.path
+        group.append(item)
+        size += len(item.draft.content)
     if group:
         yield path, group
 
 
-def _record(draft: Draft, seq: int, clamped: bool) -> Record:
-    assert draft.ts is not None
+def _record(stamped: _Stamped, seq: int) -> Record:
+    draft = stamped.draft
     return Record(
         seq=seq,
-        ts=draft.ts.isoformat(timespec="seconds"),
+        ts=stamped.ts,
         turn=draft.turn,
         role=draft.role,
         name=draft.name,
@@ -283,5 +292,5 @@ def _record(draft: Draft, seq: int, clamped: bool) -> Record:
         tool_call_id=draft.tool_call_id,
         usage=draft.usage,
         images=draft.images,
-        clamped=clamped,
+        clamped=stamped.back,
     )

@@ -1,9 +1,10 @@
 """Where the log ends: kept in `.fsagent/recall.json`, checked against the disk, found anew by a scan.
 
-The saved end counts only while the file it names has the size, time and inode of the last append
-and no folder of recall has changed since. Before an append goes to another file than the last one
-did, the saved end is taken away: a crash in between must not leave one that still fits. Losing it
-costs one look at each day file's last lines.
+The saved end may lie behind: what its file holds beyond it is read and counted, after a look that
+the bytes before it are still the same. (Writing it at every append doubled an append's time, since
+the journal then commits two files.) It counts only while no folder of recall has changed since.
+Before an append goes to another file than the last one did, the saved end is taken away: a crash in
+between must not leave one that still fits. Losing it costs one look at each day file's last lines.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,19 +27,24 @@ STATE = "recall.json"
 # The state is written in place and never cut, so it is padded: see Derived.write.
 _PAD_BYTES = 1024
 _TAIL_BYTES = 4096
+_MARK_BYTES = 64
+_BEHIND_BYTES = 64 * 1024
+_MAX_CATCH_UP_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
 class End:
     """Where the log ended after the last append; `folders` holds the times of recall's folders.
 
-    `seq` is the highest of the workspace, `ts` the latest time of a line that was not imported.
+    `mark` is the checksum of the last bytes before the end, `seq` the highest of the workspace,
+    `ts` the latest time of a line that was not imported.
     """
 
     path: str = ""
     size: int = 0
     mtime_ns: int = 0
     inode: int = 0
+    mark: int = 0
     lines: int = 0
     seq: int = 0
     ts: str = ""
@@ -52,62 +58,77 @@ class EndKeeper:
         self._tree = tree
         self._known: End | None = None
         self._written = b""
+        self._written_size = 0
 
     def load(self) -> End:
         """Return the end: as this process left it, as another saved it, or by a scan."""
         data = self._tree.state.read(STATE) or b""
-        if self._known is None or data != self._written or not self._fits(self._known):
-            self._known = self._parsed(data) or self._scanned()
+        end = self._known if data == self._written else _parsed(data)
+        self._known = (end and self._caught_up(end)) or self._scanned()
         return self._known
 
     def leave(self, end: End, path: str) -> None:
         """Take the saved end away where the next append goes to another file. Raises OSError."""
         if path != end.path:
             self._tree.state.drop(STATE)
+            self._written = b""
 
     def forget(self) -> None:
         """Trust nothing that was known: an append failed."""
         self._known = None
 
-    def save(self, end: End, path: str, stat: FileStat, lines: int) -> None:
-        """Note where the log ends now. Not synced: a stale state does not fit and is scanned anew."""
-        new_file = path != end.path
-        end.path, end.lines = path, lines
+    def save(self, end: End, stat: FileStat, data: bytes) -> None:
+        """Note that `data` was appended; write the end down where it lies far behind. Not synced."""
         end.size, end.mtime_ns, end.inode = stat.size, stat.mtime_ns, stat.inode
-        if new_file:
+        end.mark = zlib.crc32(data[-_MARK_BYTES:])
+        if self._written and end.size - self._written_size < _BEHIND_BYTES:
+            return
+        if not self._written:
             end.folders = self._folders()
-        text = json.dumps(
-            {key: getattr(end, key) for key in End.__slots__}, separators=(",", ":")
-        ).encode()
-        data = b"%08x %s" % (zlib.crc32(text), text)
-        self._written = data.ljust(-(-len(data) // _PAD_BYTES) * _PAD_BYTES)
+        shape = {key: getattr(end, key) for key in End.__slots__}
+        text = json.dumps(shape, separators=(",", ":")).encode()
+        state = b"%08x %s" % (zlib.crc32(text), text)
+        self._written = state.ljust(-(-len(state) // _PAD_BYTES) * _PAD_BYTES)
+        self._written_size = end.size
         try:
             self._tree.state.write(STATE, self._written)
         except (OSError, PathRejected):
             self._tree.state.drop(STATE)
 
-    def _fits(self, end: End) -> bool:
-        stat = self._tree.peek(end.path)
-        if stat is None or (stat.size, stat.mtime_ns, stat.inode) != (
-            end.size,
-            end.mtime_ns,
-            end.inode,
-        ):
-            return False
-        for folder, mtime_ns in end.folders.items():
-            seen = self._tree.peek(folder)
-            if seen is None or seen.mtime_ns != mtime_ns:
-                return False
-        return True
-
-    def _parsed(self, data: bytes) -> End | None:
-        try:
-            check, text = int(data[:8], 16), data[9:].rstrip()
-            shape: dict[str, Any] = json.loads(text) if zlib.crc32(text) == check else {}
-            end = End(**shape)
-        except (ValueError, TypeError):
+    def lines(self, path: str) -> int | None:
+        """Return a file's count of lines where the end tells it; needs no lock."""
+        end = self._known or _parsed(self._tree.state.read(STATE) or b"")
+        if end is None or end.path != path:
             return None
-        return end if end.path and self._fits(end) else None
+        caught_up = self._caught_up(replace(end))
+        return None if caught_up is None else caught_up.lines
+
+    def _caught_up(self, end: End) -> End | None:
+        """Return the end moved to where its file ends now, None where it no longer fits."""
+        stat = self._tree.peek(end.path)
+        if stat is None or stat.inode != end.inode or self._changed(end.folders):
+            return None
+        if stat.size == end.size:
+            return end if stat.mtime_ns == end.mtime_ns else None
+        if not end.size < stat.size < end.size + _MAX_CATCH_UP_BYTES:
+            return None
+        start = max(0, end.size - _MARK_BYTES)
+        data = self._tree.read_from(end.path, start, stat.size - start)
+        known, new = data[: end.size - start], data[end.size - start :]
+        if zlib.crc32(known) != end.mark or not new.endswith(b"\n"):
+            return None
+        lines = raw_lines(new)
+        end.size, end.mtime_ns = stat.size, stat.mtime_ns
+        end.mark = zlib.crc32(data[-_MARK_BYTES:])
+        end.lines += len(lines)
+        end.seq = max(end.seq, *map(claimed_seq, lines))
+        said = next((record for record in _records(reversed(lines)) if not record.source), None)
+        end.ts = said.ts if said else end.ts
+        return end
+
+    def _changed(self, folders: dict[str, int]) -> bool:
+        seen = ((self._tree.peek(folder), mtime_ns) for folder, mtime_ns in folders.items())
+        return any(stat is None or stat.mtime_ns != mtime_ns for stat, mtime_ns in seen)
 
     def _folders(self) -> dict[str, int]:
         found = [FOLDER, *(f"{FOLDER}/{year}" for year in self._tree.names(FOLDER))]
@@ -143,6 +164,17 @@ class EndKeeper:
             if record is not None or start == 0:
                 return max(map(claimed_seq, whole), default=0), record
             window *= 16
+
+
+def _parsed(data: bytes) -> End | None:
+    """Return a saved end, None for what is none."""
+    try:
+        check, text = int(data[:8], 16), data[9:].rstrip()
+        shape: dict[str, Any] = json.loads(text) if zlib.crc32(text) == check else {}
+        end = End(**shape)
+    except (ValueError, TypeError):
+        return None
+    return end if end.path else None
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[Record]:

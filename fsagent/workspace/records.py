@@ -89,7 +89,7 @@ def decode(line: bytes) -> Record:
         if zlib.crc32(line[_PREFIX_LENGTH:]) != check:
             raise ValueError("its checksum does not fit; the line was damaged or edited")
     try:
-        shape = json.loads(line)
+        shape = json.loads(str(line, "utf-8"))
     except RecursionError as err:
         raise ValueError("it is nested too deeply") from err
     if not isinstance(shape, dict):
