@@ -94,10 +94,10 @@ def prefix(record: Record) -> str:
 def body(record: Record) -> str:
     """Return a record's words as one line, with captions and a summary of tool use."""
     if record.role == "tool":
-        return f"[result of {record.name}, {len(record.content)} characters]"
+        return f"[result of {_one_line(record.name)}, {len(record.content)} characters]"
     parts = [_one_line(record.content)] if record.content else []
     parts += [f"[image: {_one_line(caption)}]" for caption in record.images]
-    parts += [f"[called {call.name}]" for call in record.tool_calls]
+    parts += [f"[called {_one_line(call.name)}]" for call in record.tool_calls]
     return " ".join(parts)
 
 
