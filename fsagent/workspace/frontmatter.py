@@ -64,7 +64,7 @@ def parse(path: str, text: str) -> Document:
         raise CorruptFile(path, "the front matter has no closing '---'; add it", line=1)
     body = "\n".join(lines[end + 1 :])
     head = text[: len(text) - len(body)]
-    return Document(_meta(path, "\n".join(lines[1:end])), head, body)
+    return Document(_meta(path, "\n".join([*lines[1:end], ""])), head, body)
 
 
 def is_fence(line: str) -> bool:
