@@ -40,8 +40,11 @@ def grep(
     globs: Sequence[str] = (),
     count_all: bool = False,
     deadline_s: float = DEADLINE_S,
+    recall_end: tuple[str, int] | None = None,
 ) -> HitPage:
     """Return the lines that match, a page of them, in a stable order.
+
+    `recall_end` is a path and a line: recall is searched as it stood before that line.
 
     `limit` is at most 100, a line's text at most 400 characters centred on the match, a page's
     text at most 16,000. `total` is None where the scan ended at the page. Raises `BadArguments`
@@ -51,11 +54,15 @@ def grep(
     page = _Page(max(1, min(limit, MAX_LIMIT)), max(0, offset), max(0, min(context, MAX_CONTEXT)))
     deadline = time.monotonic() + deadline_s
     for entry in _files(tree, path, globs):
+        if recall_end is not None and is_recall(entry.path) and entry.path > recall_end[0]:
+            continue
         if time.monotonic() > deadline:
             page.timed_out = True
             break
         want = None if count_all else page.offset + page.limit + 1 - page.seen
-        scanned = _scan(tree, entry, compiled, page, Limits(deadline, want, page.room))
+        lines = recall_end[1] - 1 if recall_end and entry.path == recall_end[0] else None
+        limits = Limits(deadline, want, page.room)
+        scanned = _scan(tree, entry, compiled, page, limits, lines=lines)
         if scanned is not None:
             page.timed_out |= scanned.timed_out
             page.add(entry.path, scanned, compiled)
@@ -173,7 +180,13 @@ def _newest_first(tree: Tree, name: str) -> Iterator[Entry]:
 
 
 def _scan(
-    tree: Tree, entry: Entry, pattern: Pattern, page: _Page, limits: Limits
+    tree: Tree,
+    entry: Entry,
+    pattern: Pattern,
+    page: _Page,
+    limits: Limits,
+    *,
+    lines: int | None = None,
 ) -> Scanned | None:
     if not (is_text_path(entry.path) or is_recall(entry.path) or "." not in entry.path):
         page.binary.append(entry.path)
@@ -183,10 +196,21 @@ def _scan(
     except PathRejected:
         page.unread.append(entry.path)
         return None
+    if lines is not None:
+        data = _first_lines(data, lines)
     scanned = scan_file(entry.path, data, pattern, limits)
     if scanned is None:
         page.binary.append(entry.path)
     return scanned
+
+
+def _first_lines(data: bytes, count: int) -> bytes:
+    end = 0
+    for _ in range(count):
+        end = data.find(b"\n", end) + 1
+        if end == 0:
+            return data
+    return data[:end]
 
 
 def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: int) -> Hit:

@@ -19,6 +19,7 @@ from fsagent.errors import PathRejected, WorkspaceError, printable
 from fsagent.workspace import durable, openat
 from fsagent.workspace.derived import Derived
 from fsagent.workspace.entries import Entry, FileStat, StaleWrite
+from fsagent.workspace.journal import announce
 from fsagent.workspace.paths import (
     MAX_DEPTH,
     MAX_PATH_BYTES,
@@ -188,6 +189,8 @@ class Tree:
             info = self._check_target(name, fd, leaf)
             if expect is not None and self.digest(name) != expect:
                 raise StaleWrite(name)
+            if expect is not None:
+                announce(name, expect, sha256(data))
             mode = 0o644 if info is None else info.st_mode & 0o777
             durable.replace_at(fd, leaf, data, mode=mode)
             self._written.add(name)
