@@ -3,25 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from fsagent.errors import CorruptFile, PathRejected
+from fsagent.memory.workspace import Workspace
 from fsagent.workspace import frontmatter
-from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.entries import Entry
+from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import decode_text
 
 MAX_ENTRIES = 30
-"""How many names of one folder are shown."""
+"""How many names of one folder are shown to a model."""
 
 MAX_DEPTH = 4
 _MAX_HEAD_BYTES = 256 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One name of a listing. `day` is the file's last change, `more` how many names are not shown."""
+
+    path: str
+    depth: int
+    is_dir: bool
+    size: int = 0
+    day: str = ""
+    description: str = ""
+    more: int = 0
+
+    def line(self) -> str:
+        """Return the row as a line of the tree."""
+        indent, name = "  " * self.depth, self.path.rpartition("/")[2]
+        if self.more:
+            return f"{indent}({self.more} more in {self.path})"
+        if self.is_dir:
+            return f"{indent}{name}/"
+        about = f"  {self.description}" if self.description else ""
+        return f"{indent}{name}  {_size(self.size)}  {self.day}{about}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON shape."""
+        return {
+            "path": self.path,
+            "is_dir": self.is_dir,
+            "size": self.size,
+            "day": self.day,
+            "description": self.description,
+        }
+
+
+def list_rows(workspace: Workspace, path: str = ".") -> list[Row]:
+    """Return every name below a folder, for a person."""
+    return list(_rows(workspace.tree, path, 0, max_entries=None, max_depth=None))
+
+
 def list_tree(tree: Tree, path: str, limit_bytes: int) -> str:
-    """Return the text of a folder's tree, at most `limit_bytes` long."""
+    """Return the text of a folder's tree for a model, at most `limit_bytes` long."""
     lines: list[str] = []
     used = 0
-    for line in _lines(tree, path, 0):
+    for row in _rows(tree, path, 0, max_entries=MAX_ENTRIES, max_depth=MAX_DEPTH):
+        line = row.line()
         used += len(line.encode("utf-8", "replace")) + 1
         if used > limit_bytes and lines:
             lines.append("(more follows; list one folder at a time)")
@@ -30,26 +73,28 @@ def list_tree(tree: Tree, path: str, limit_bytes: int) -> str:
     return "\n".join(lines) or f"{path} is empty."
 
 
-def _lines(tree: Tree, path: str, depth: int) -> Iterator[str]:
+def _rows(
+    tree: Tree, path: str, depth: int, *, max_entries: int | None, max_depth: int | None
+) -> Iterator[Row]:
     entries = tree.list(path)
-    for entry in _shown(entries, path):
-        indent = "  " * depth
+    shown = entries if max_entries is None else _shown(entries, path, max_entries)
+    for entry in shown:
         if not entry.is_dir:
-            yield f"{indent}{_name(entry)}  {_size(entry.size)}  {_day(entry)}{_about(tree, entry)}"
-        elif depth + 1 >= MAX_DEPTH:
-            yield f"{indent}{_name(entry)}/"
-        else:
-            yield f"{indent}{_name(entry)}/"
-            yield from _lines(tree, entry.path, depth + 1)
-    if len(entries) > MAX_ENTRIES:
-        yield f"{'  ' * depth}({len(entries) - MAX_ENTRIES} more in {path})"
+            day = datetime.fromtimestamp(entry.mtime_ns / 1e9, UTC).date().isoformat()
+            yield Row(entry.path, depth, False, entry.size, day, _about(tree, entry))
+            continue
+        yield Row(entry.path, depth, True)
+        if max_depth is None or depth + 1 < max_depth:
+            yield from _rows(
+                tree, entry.path, depth + 1, max_entries=max_entries, max_depth=max_depth
+            )
+    if len(shown) < len(entries):
+        yield Row(path, depth, True, more=len(entries) - len(shown))
 
 
-def _shown(entries: list[Entry], path: str) -> list[Entry]:
+def _shown(entries: list[Entry], path: str, count: int) -> list[Entry]:
     """Return the names to show: the newest days of recall, the first names elsewhere."""
-    if path.startswith("recall"):
-        return entries[-MAX_ENTRIES:]
-    return entries[:MAX_ENTRIES]
+    return entries[-count:] if path.startswith("recall") else entries[:count]
 
 
 def _about(tree: Tree, entry: Entry) -> str:
@@ -61,16 +106,8 @@ def _about(tree: Tree, entry: Entry) -> str:
     except (CorruptFile, PathRejected):
         return ""
     about = str(meta.get("description") or meta.get("title") or "")
-    return f"  {' '.join(about.split())[:200]}" if about else ""
-
-
-def _name(entry: Entry) -> str:
-    return entry.path.rpartition("/")[2]
+    return " ".join(about.split())[:200]
 
 
 def _size(size: int) -> str:
     return f"{size} B" if size < 1024 else f"{size / 1024:.1f} kB"
-
-
-def _day(entry: Entry) -> str:
-    return datetime.fromtimestamp(entry.mtime_ns / 1e9, UTC).date().isoformat()
