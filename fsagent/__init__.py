@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from fsagent.agent.loop import Agent
     from fsagent.memory.workspace import Workspace
 
-__all__ = ["Workspace", "__version__"]
+__all__ = ["Agent", "Workspace", "__version__"]
 
-_HOMES = {"Workspace": "fsagent.memory.workspace"}
+_HOMES = {"Agent": "fsagent.agent.loop", "Workspace": "fsagent.memory.workspace"}
 
 
 def __getattr__(name: str) -> Any:

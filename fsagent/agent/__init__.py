@@ -1,0 +1,1 @@
+"""The loop: a turn, its context window, its limits, and what it leaves in recall."""

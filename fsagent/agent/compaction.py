@@ -1,0 +1,115 @@
+"""Summarise what leaves the window: by the model in bounded pieces, else by rule.
+
+The summary is recursive: each piece is folded into the summary so far. A summary that the model
+cut short, left empty or failed to give is replaced by the rule's; recall keeps every message, so
+a poor summary costs a search and loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fsagent.agent.queue import Unit
+from fsagent.errors import ModelError
+from fsagent.tokens import BYTES_PER_TOKEN, estimate_text
+from fsagent.tools.scope import clip_bytes
+from fsagent.types import Message, Model, Usage
+
+log = logging.getLogger(__name__)
+
+Summarise = Callable[[str, Sequence[Unit], int], str]
+"""Return a new summary from the old one and the evicted units, within a number of tokens."""
+
+MAX_PIECES = 6
+"""How many requests one compaction may cost; older pieces beyond that are summarised by rule."""
+
+PIECE_SHARE = 0.5
+"""The share of the window that one piece may fill."""
+
+LINE_BYTES = 160
+
+
+def rule_summary(previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
+    """Return the newest lines of what was said, each cut short, behind a count of the older ones."""
+    lines = [line for line in previous.splitlines() if line.startswith("- ")]
+    lines += [f"- {text}" for unit in units for text in _lines(unit)]
+    older = _older_count(previous)
+    budget = limit_tokens * BYTES_PER_TOKEN - LINE_BYTES
+    kept: list[str] = []
+    for line in reversed(lines):
+        budget -= len(line.encode("utf-8", "surrogatepass")) + 1
+        if budget < 0:
+            break
+        kept.append(line)
+    older += len(lines) - len(kept)
+    head = [f"({older} older messages are not listed; search recall for them)"] if older else []
+    return "\n".join(head + kept[::-1])
+
+
+@dataclass(slots=True)
+class ModelSummary:
+    """Summarise with a model. `usage` adds up what it cost."""
+
+    model: Model
+    prompt: str
+    context_tokens: int
+    usage: Usage = field(default_factory=Usage)
+
+    def __call__(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
+        """Return the new summary; falls back to the rule where the model fails."""
+        pieces = list(_pieces(units, int(self.context_tokens * PIECE_SHARE)))
+        summary, late = previous, pieces[-MAX_PIECES:]
+        for piece in pieces[:-MAX_PIECES]:
+            summary = rule_summary(summary, piece, limit_tokens)
+        for piece in late:
+            summary = self._fold(summary, piece, limit_tokens)
+        return summary
+
+    def _fold(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
+        said = "\n".join(line for unit in units for line in _lines(unit, limit_bytes=2_000))
+        request = (
+            f"Summary so far:\n{previous or '(none)'}\n\nMessages:\n{said}\n\n"
+            f"Write the new summary in at most {limit_tokens * 3 // 4} words."
+        )
+        try:
+            reply = self.model.complete([Message("system", self.prompt), Message("user", request)])
+        except ModelError as err:
+            log.warning("the summary failed (%s); a list of messages takes its place", err)
+            return rule_summary(previous, units, limit_tokens)
+        self.usage += reply.usage
+        text = reply.message.content.strip()
+        if not text or reply.finish_reason not in ("stop", "unknown"):
+            return rule_summary(previous, units, limit_tokens)
+        return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN)
+
+
+def _pieces(units: Sequence[Unit], limit_tokens: int) -> Iterator[list[Unit]]:
+    piece: list[Unit] = []
+    used = 0
+    for unit in units:
+        size = sum(estimate_text(line) for line in _lines(unit, limit_bytes=2_000))
+        if piece and used + size > limit_tokens:
+            yield piece
+            piece, used = [], 0
+        piece.append(unit)
+        used += size
+    if piece:
+        yield piece
+
+
+def _lines(unit: Unit, *, limit_bytes: int = LINE_BYTES) -> Iterator[str]:
+    """Yield what was said in a unit; tool results stand in recall and are named only."""
+    for message in unit.messages:
+        text = " ".join(message.content.split())
+        if message.role in ("user", "assistant") and text:
+            yield f"{message.role}: {clip_bytes(text, limit_bytes)}"
+        for call in message.tool_calls:
+            yield f"assistant called {call.name} {clip_bytes(call.arguments, limit_bytes)}"
+
+
+def _older_count(previous: str) -> int:
+    first = previous.partition("\n")[0]
+    count = first[1:].partition(" ")[0]
+    return int(count) if first.startswith("(") and count.isdecimal() else 0

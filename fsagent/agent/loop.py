@@ -1,0 +1,208 @@
+"""The agent: a workspace, a model, a profile, and turns."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+
+from fsagent.agent.budget import Budget, Spent
+from fsagent.agent.compaction import ModelSummary, Summarise, rule_summary
+from fsagent.agent.context import SMALL_CONTEXT_TOKENS, Context
+from fsagent.agent.events import Event, Notice, OnEvent
+from fsagent.agent.profiles import profile_named, short_specs, with_heartbeat
+from fsagent.agent.prompts import read_prompt, system_prompt
+from fsagent.agent.recorder import RecallRecorder, Recorder
+from fsagent.agent.recovery import Interrupted, recover, session_lock
+from fsagent.agent.resume import last_session, restore
+from fsagent.agent.session import Session
+from fsagent.agent.streaming import iterate
+from fsagent.agent.turn import Turn
+from fsagent.agent.usage import known_price, spent_in
+from fsagent.config import Settings
+from fsagent.errors import ConfigError
+from fsagent.memory.workspace import Workspace
+from fsagent.tools.registry import Toolbox
+from fsagent.tools.schema import Tool
+from fsagent.tools.scope import Finder, Scope
+from fsagent.tools.windows import Windows
+from fsagent.types import Answer, Model
+
+log = logging.getLogger(__name__)
+
+RULE_MODELS = ("offline", "scripted")
+"""Models that write no summary; a list of messages takes its place."""
+
+
+class Agent:
+    """An agent over a workspace; its turns form one session.
+
+    `model` is a model or its name (None: the setting's); `tools` are typed functions of one's own,
+    beside the profile's; `recorder` keeps the turns (default: the recall log); `search` shares an
+    index that is open already; `resume` goes on where the last session stopped.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        model: Model | str | None = None,
+        *,
+        profile: str | None = None,
+        tools: Sequence[Tool] = (),
+        recorder: Recorder | None = None,
+        settings: Settings | None = None,
+        search: Finder | None = None,
+        summarise: Summarise | None = None,
+        resume: bool = False,
+    ) -> None:
+        self.workspace = workspace
+        self.settings = settings or workspace.settings
+        self.model = self._load(model if model is not None else self.settings.model)
+        self._keeps_recall = recorder is None
+        session = (last_session(workspace.recall) if resume else None) or new_turn_id(workspace)
+        self._owns_search = search is None
+        self._scope = self._new_scope(search)
+        self.session = self._new_session(session, profile, tools, recorder, summarise)
+        self._notices = self._opening_notices()
+        if self._keeps_recall:
+            self._recover()
+        self.restored = restore(self.session) if resume else 0
+
+    def run(self, text: str) -> Answer:
+        """Answer one message; the turn is on disk when this returns."""
+        return self._turn(text, _ignore)
+
+    def stream(self, text: str, on_event: OnEvent) -> Answer:
+        """Answer one message, telling `on_event` what happens as it happens."""
+        return self._turn(text, on_event)
+
+    def events(self, text: str) -> Iterator[Event]:
+        """Answer one message, yielding what happens; the last event is `Finished`."""
+        return iterate(lambda on_event: self._turn(text, on_event))
+
+    def close(self) -> None:
+        """Let go of what the agent holds, where its parts need it."""
+        closing = getattr(self._scope.search, "close", None)
+        if self._owns_search and closing is not None:
+            closing()
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _turn(self, text: str, on_event: OnEvent) -> Answer:
+        if not text.strip():
+            raise ConfigError("the message is empty; write what you want to say or ask")
+        while self._notices:
+            on_event(Notice(self._notices.pop(0)))
+        self._scope.writes.clear()
+        recall = self.workspace.recall
+        day = recall.path_of(recall.now())
+        self.session.budget.begin_turn(day, lambda: self._spent_in(day))
+        with self._alive():
+            return Turn(self.session, new_turn_id(self.workspace), text, on_event).run()
+
+    def _alive(self) -> AbstractContextManager[None]:
+        """Hold the session's lock, so that another process does not take the turn for a dead one."""
+        if not self._keeps_recall:
+            return nullcontext()
+        return self.workspace.tree.lock(session_lock(self.session.id))
+
+    def _spent_in(self, day: str) -> Spent:
+        return spent_in(self.workspace.recall, day, self.session.budget.price)
+
+    def _load(self, model: Model | str) -> Model:
+        if not isinstance(model, str):
+            return model
+        from fsagent.models.registry import load_model
+
+        quirks = self.workspace.tree.derived / "endpoints.json"
+        return load_model(model, self.settings, quirks_path=quirks)
+
+    def _new_scope(self, search: Finder | None) -> Scope:
+        context_tokens = self.settings.context_tokens
+        return Scope(
+            self.workspace, search or self._own_search(), Windows(context_tokens), context_tokens
+        )
+
+    def _own_search(self) -> Finder:
+        from fsagent.search.ranked import Search
+
+        return Search(self.workspace.tree, self.settings, self.workspace.clock)
+
+    def _new_session(
+        self,
+        session: str,
+        profile_name: str | None,
+        tools: Sequence[Tool],
+        recorder: Recorder | None,
+        summarise: Summarise | None,
+    ) -> Session:
+        workspace, settings = self.workspace, self.settings
+        profile = profile_named(profile_name or settings.profile)
+        toolbox = Toolbox([*profile.tools(self._scope), *tools])
+        blocks = workspace.core.blocks()
+        prompt = read_prompt(workspace.tree, profile.prompt)
+        specs = with_heartbeat(toolbox.specs) if profile.heartbeats else toolbox.specs
+        if settings.context_tokens <= SMALL_CONTEXT_TOKENS:
+            specs = short_specs(specs)
+        system = system_prompt(prompt, blocks, context_tokens=settings.context_tokens)
+        context = Context(
+            system, specs, self._scope.windows, context_tokens=settings.context_tokens
+        )
+        context.check_size()
+        heartbeat = settings.heartbeat_model
+        return Session(
+            id=session,
+            workspace=workspace,
+            settings=settings,
+            model=self.model,
+            heartbeat_model=self._load(heartbeat) if heartbeat and profile.heartbeats else None,
+            profile=profile,
+            toolbox=toolbox,
+            scope=self._scope,
+            context=context,
+            recorder=recorder
+            or RecallRecorder(workspace.recall, session=session, user_name=settings.user_name),
+            budget=Budget(settings, known_price),
+            summarise=summarise or self._summarise(),
+            frozen={block.label: block.value for block in blocks},
+        )
+
+    def _summarise(self) -> Summarise:
+        if self.model.name.partition(":")[0] in RULE_MODELS:
+            return rule_summary
+        prompt = read_prompt(self.workspace.tree, "summary")
+        return ModelSummary(self.model, prompt, self.settings.context_tokens)
+
+    def _opening_notices(self) -> list[str]:
+        tokens = self.settings.context_tokens
+        if tokens > SMALL_CONTEXT_TOKENS:
+            return []
+        return [
+            f"The context window is small ({tokens} tokens): fewer lines fit at a time, and old "
+            "messages are summarised sooner. Everything stays in recall."
+        ]
+
+    def _recover(self) -> None:
+        """Close what an earlier process left open, and say so at the next turn."""
+        self.interrupted: tuple[Interrupted, ...] = recover(self.workspace, self.session.toolbox)
+        self._notices += [one.note() for one in self.interrupted]
+
+
+def new_turn_id(workspace: Workspace) -> str:
+    """Return an id that no other turn has, and that sorts by time."""
+    return f"{workspace.recall.now():%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def _ignore(event: Event) -> None:
+    pass

@@ -1,0 +1,96 @@
+"""What turns cost: tokens and money by role and day, as recall holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fsagent.agent.budget import Price, Spent
+from fsagent.errors import PathRejected
+from fsagent.memory.recall import Recall
+from fsagent.memory.workspace import Workspace
+from fsagent.types import Usage
+from fsagent.workspace.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """What one role used of one model on one day. `usd` is None where the price is unknown."""
+
+    day: str
+    role: str
+    model: str
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    usd: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON shape."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def usage_report(workspace: Workspace, *, since: str = "") -> tuple[UsageRow, ...]:
+    """Return what was used from day `since` (`2026-11-01`) on, by day, role and model."""
+    sums: dict[tuple[str, str, str], list[Usage]] = {}
+    for path in workspace.recall.days():
+        day = path.rpartition("/")[2].removesuffix(".jsonl")
+        if day < since:
+            continue
+        for role, model, usage in _usages(workspace.recall, path):
+            sums.setdefault((day, role, model), []).append(usage)
+    return tuple(_row(*key, usages) for key, usages in sorted(sums.items()))
+
+
+def spent_in(recall: Recall, path: str, price: Price) -> Spent:
+    """Return what one day's file says was used."""
+    spent = Spent()
+    for _, model, usage in _usages(recall, path):
+        spent.add(usage, price(model, usage))
+    return spent
+
+
+def known_price(model: str, usage: Usage) -> float | None:
+    """Return what a usage costs in USD by the dated price table, None for a model not in it."""
+    from fsagent.models import prices
+
+    return prices.cost_usd(usage, model)
+
+
+def _usages(recall: Recall, path: str) -> Iterator[tuple[str, str, Usage]]:
+    try:
+        for _, record in recall.read(path):
+            if record.usage:
+                yield _role(record), record.model or "", read_usage(record.usage)
+    except PathRejected as err:
+        if err.code != "MISSING":
+            raise
+
+
+def read_usage(shape: Mapping[str, Any]) -> Usage:
+    """Return a usage from its JSON shape."""
+    return Usage(
+        shape.get("prompt_tokens"), shape.get("completion_tokens"), shape.get("cached_tokens")
+    )
+
+
+def _role(record: Record) -> str:
+    return record.kind if record.kind in ("compaction", "sleep", "judge") else "chat"
+
+
+def _row(day: str, role: str, model: str, usages: list[Usage]) -> UsageRow:
+    total = Usage()
+    for usage in usages:
+        total += usage
+    return UsageRow(
+        day,
+        role,
+        model,
+        len(usages),
+        total.prompt_tokens or 0,
+        total.completion_tokens or 0,
+        total.cached_tokens or 0,
+        known_price(model, total),
+    )

@@ -1,0 +1,41 @@
+"""Fixtures of the agent's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_kit import Ticking
+
+from fsagent.agent.loop import Agent
+from fsagent.config import Settings
+from fsagent.memory.workspace import Workspace
+from fsagent.models.scripted import Scripted
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    settings = Settings(timezone="Europe/Berlin")
+    with Workspace.init(tmp_path / "memory", settings=settings, clock=Ticking()) as opened:
+        yield opened
+
+
+MakeAgent = Callable[..., Agent]
+
+
+@pytest.fixture
+def make_agent(workspace: Workspace) -> MakeAgent:
+    """Make an agent on a script; keyword arguments that are settings go into its settings."""
+
+    def make(script: Any, **values: Any) -> Agent:
+        own = {"profile", "tools", "recorder", "resume", "summarise", "search"}
+        settings = workspace.settings.with_values(
+            "test", **{name: value for name, value in values.items() if name not in own}
+        )
+        kept = {name: value for name, value in values.items() if name in own}
+        model = script if hasattr(script, "complete") else Scripted(script)
+        return Agent(workspace, model, settings=settings, **kept)
+
+    return make

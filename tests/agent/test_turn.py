@@ -1,0 +1,230 @@
+"""A turn: what is shown, what is kept, how it ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from agent_kit import endless
+
+from fsagent.agent.events import Finished, Notice, TextDelta, ToolFinished, ToolStarted
+from fsagent.errors import ConfigError, ModelError, ToolError
+from fsagent.memory.workspace import Workspace
+from fsagent.models.scripted import Scripted, call, calls, raw_call, reply
+from fsagent.types import Message, Usage
+
+
+def kinds(workspace: Workspace) -> list[str]:
+    """Return what stands in recall, line by line."""
+    return [record.kind or record.role for _, _, record in workspace.recall.tail(100)]
+
+
+def last_tool_text(agent: Any) -> str:
+    return [
+        message.content
+        for message in agent.session.context.queue.messages()
+        if message.role == "tool"
+    ][-1]
+
+
+def test_text_ends_a_turn_and_everything_is_in_recall(workspace, make_agent) -> None:
+    agent = make_agent([call("list_files"), reply("Nothing yet.", usage=Usage(10, 5))])
+    answer = agent.run("What do you know?")
+    assert (answer.text, answer.steps, answer.tool_calls) == ("Nothing yet.", 2, 1)
+    assert (answer.stop, answer.usage.prompt_tokens) == ("answered", 10)
+    assert kinds(workspace) == ["begin", "user", "assistant", "tool", "assistant", "end"]
+    turns = {record.turn for _, _, record in workspace.recall.tail(100)}
+    assert turns == {answer.turn}
+
+
+def test_a_message_is_in_recall_before_it_is_shown(workspace, make_agent) -> None:
+    seen: list[tuple[str, list[str]]] = []
+
+    def on_event(event: Any) -> None:
+        seen.append((type(event).__name__, kinds(workspace)))
+
+    make_agent([call("list_files"), "Done."]).stream("Go", on_event)
+    by_name = dict(reversed(seen))
+    assert by_name["ToolStarted"][-1] == "assistant"
+    assert by_name["ToolFinished"][-1] == "tool"
+    assert by_name["Finished"][-1] == "end"
+
+
+def test_begin_and_the_message_are_on_disk_before_the_model_is_asked(workspace, make_agent) -> None:
+    def look(request: Any) -> str:
+        assert kinds(workspace) == ["begin", "user"]
+        return "Yes."
+
+    assert make_agent([look]).run("Hello?").text == "Yes."
+
+
+def test_citations_resolve_and_the_others_are_dropped(workspace, make_agent) -> None:
+    agent = make_agent(["Noted."])
+    agent.run("I adopted a dog called Rex.")
+    text = "A dog [2026-11-29:2], [2026-11-29:99], [archival/none.md:1], [core/persona.md:6-7]."
+    answer = make_agent([text]).run("What pet do I have?")
+    assert [(one.path, one.line) for one in answer.citations] == [
+        ("recall/2026/2026-11-29.jsonl", 2),
+        ("core/persona.md", 6),
+    ]
+    assert answer.citations[0].text.endswith("user: I adopted a dog called Rex.")
+
+
+def test_the_turn_does_not_find_its_own_question(workspace, make_agent) -> None:
+    make_agent(["Noted."]).run("My sister is called Zelda.")
+    agent = make_agent([call("grep", pattern="Zelda"), "Your sister."])
+    agent.run("Who is Zelda?")
+    text = last_tool_text(agent)
+    assert "My sister is called Zelda." in text
+    assert "Who is Zelda?" not in text
+
+
+def test_tool_failures_are_results_and_the_turn_goes_on(make_agent) -> None:
+    agent = make_agent(
+        [
+            raw_call("grep", '{"pattern": "a"'),
+            call("grpe", pattern="a"),
+            call("open", path="../outside.md"),
+            "Sorry.",
+        ]
+    )
+    answer = agent.run("Try")
+    results = [m.content for m in agent.session.context.queue.messages() if m.role == "tool"]
+    assert answer.text == "Sorry."
+    assert "not JSON" in results[0]
+    assert "Did you mean grep?" in results[1]
+    assert "outside.md" in results[2]
+
+
+def test_max_steps_ends_with_a_text_the_person_sees(workspace, make_agent) -> None:
+    script = [call("list_files", path=path) for path in ("core", "archival", "recall", ".")]
+    events: list[Any] = []
+    answer = make_agent(script, max_steps=3).stream("Go on", events.append)
+    assert answer.stop == "max_steps"
+    assert "3 steps" in answer.text
+    assert [event.text for event in events if isinstance(event, Notice)] == [answer.text]
+    assert kinds(workspace)[-2:] == ["notice", "end"]
+
+
+def test_the_last_step_is_told_and_runs_no_tool(make_agent) -> None:
+    model = Scripted([call("list_files"), call("list_files", path="core")])
+    agent = make_agent(model, max_steps=2)
+    agent.run("Go on")
+    assert "last step" in model.requests[1].messages[-1].content
+    assert last_tool_text(agent) == "Not run: the turn has no step left."
+
+
+def test_an_empty_reply_is_asked_for_twice_then_told(workspace, make_agent) -> None:
+    answer = make_agent(["", " ", "\n"]).run("Hello")
+    assert (answer.stop, answer.steps) == ("empty_reply", 3)
+    assert "assistant" not in kinds(workspace)
+    assert make_agent(["", "Hi."]).run("Hello").text == "Hi."
+
+
+def test_calls_of_a_reply_cut_by_length_never_run(workspace, make_agent) -> None:
+    cut = call("core_memory_append", label="human", content="- half a fa")
+    cut = type(cut)(cut.message, "length")
+    model = Scripted([cut, "All right."])
+    answer = make_agent(model).run("Remember this")
+    assert answer.text == "All right."
+    assert workspace.core.block("human").value == ""
+    assert "cut at the reply's token limit" in model.requests[1].messages[-1].content
+
+
+def test_identical_calls_are_warned_of_then_end_the_turn(make_agent) -> None:
+    model = Scripted(call("grep", pattern="dog") for _ in range(9))
+    agent = make_agent(model)
+    answer = agent.run("Find it")
+    assert (answer.stop, answer.tool_calls) == ("repeated_call", 5)
+    results = [m.content for m in agent.session.context.queue.messages() if m.role == "tool"]
+    assert [text.startswith("Not run: this is call number") for text in results] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+
+
+def test_a_token_budget_ends_the_turn_with_its_name(make_agent) -> None:
+    script = (call("list_files", path=f"core{n}") for n in range(9))
+    answer = make_agent(script, max_turn_tokens=3_000).run("Go")
+    assert answer.stop == "max_turn_tokens"
+    assert "setting max_turn_tokens" in answer.text
+
+
+def test_a_day_budget_counts_earlier_turns(make_agent) -> None:
+    make_agent([reply("Hi.", usage=Usage(900, 200))]).run("Hello")
+    answer = make_agent(["Hi."], max_day_tokens=1_000).run("Hello")
+    assert (answer.stop, answer.steps) == ("max_day_tokens", 0)
+
+
+def test_a_failed_model_leaves_the_turn_on_disk(workspace, make_agent) -> None:
+    agent = make_agent([ModelError("no server"), "Here."])
+    with pytest.raises(ModelError):
+        agent.run("Are you there?")
+    assert kinds(workspace) == ["begin", "user", "end"]
+    assert agent.run("Are you there?").text == "Here."
+
+
+def test_ctrl_c_keeps_what_was_said(workspace, make_agent) -> None:
+    def stop(event: Any) -> None:
+        if isinstance(event, TextDelta) and "two" in event.text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_agent(["one two three"]).stream("Count", stop)
+    records = [record for _, _, record in workspace.recall.tail(10)]
+    assert records[-2].content == "one two"
+    assert records[-1].content == '{"stop":"interrupted"}'
+
+
+def test_events_come_as_an_iterator_too(make_agent) -> None:
+    agent = make_agent([calls(call("list_files"), call("list_files", path="core")), "Both."])
+    events = list(agent.events("Look"))
+    assert [type(event) for event in events] == [
+        ToolStarted, ToolFinished, ToolStarted, ToolFinished, TextDelta, Finished,
+    ]  # fmt: skip
+    assert events[0].summary == "list_files()"
+
+
+def test_a_tool_of_ones_own_may_crash_without_ending_the_turn(make_agent) -> None:
+    def weather(city: str) -> str:
+        """Tell the weather.
+
+        Args:
+            city: Where, e.g. `Oslo`.
+        """
+        if city == "Oslo":
+            return "Rain."
+        raise ToolError("Only Oslo is known.")
+
+    agent = make_agent(
+        [call("weather", city="Rome"), call("weather", city="Oslo"), "Rain."], tools=[weather]
+    )
+    assert agent.run("Weather?").text == "Rain."
+    assert last_tool_text(agent) == "Rain."
+
+
+def test_repeated_ids_of_a_server_are_made_unique(make_agent) -> None:
+    same = [Message("assistant", "", call("list_files").message.tool_calls)] * 2
+    one = [type(reply(""))(m, "tool_calls") for m in same]
+    for completion in one:
+        object.__setattr__(completion.message.tool_calls[0], "id", "call_1")
+    agent = make_agent([one[0], one[1], "Done."])
+    agent.run("Go")
+    ids = [m.tool_call_id for m in agent.session.context.queue.messages() if m.role == "tool"]
+    assert len(set(ids)) == 2
+
+
+def test_an_empty_message_is_refused(make_agent) -> None:
+    with pytest.raises(ConfigError, match="empty"):
+        make_agent(endless("Hi.")).run("  ")
+
+
+def test_outside_edits_of_a_block_reach_the_next_step(workspace, make_agent) -> None:
+    model = Scripted(["Hi.", "Yes."])
+    agent = make_agent(model)
+    agent.run("Hello")
+    workspace.core.append("human", "- Likes tea.")
+    agent.run("And now?")
+    first, second = (request.messages for request in model.requests)
+    assert first[0] == second[0]
+    assert "- Likes tea." in second[-1].content
+    assert "- Likes tea." not in first[-1].content
