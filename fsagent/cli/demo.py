@@ -1,0 +1,100 @@
+"""demo: everything on a small conversation, without a key."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from fsagent.cli.common import note, say
+from fsagent.config import Settings
+from fsagent.errors import WorkspaceError
+
+QUESTIONS = (
+    "When did Ines sign the papers for the sloop?",
+    "Where does Ines keep the boat?",
+    "How many hives did Oskar lose over the winter?",
+    "What is the name of Oskar's teacher at the beekeepers' club?",
+    "What instrument does Oskar play?",
+)
+SHOWN_SYSTEMS = ("agent", "search", "bm25", "grep", "full-context", "no-memory")
+
+
+@click.command()
+@click.argument("directory", required=False, metavar="[DIR]")
+def demo(directory: str | None) -> None:
+    """Show everything on a small conversation, without a key.
+
+    Makes a workspace in DIR (default: a temporary folder, deleted at the end), imports a
+    conversation written for this project, asks some questions with the embedded offline model, and
+    runs the LoCoMo-style harness on it.
+    """
+    if directory is not None:
+        _show(Path(directory))
+        note(f"Look around: fsagent ls -w {Path(directory) / 'memory'}")
+        return
+    with tempfile.TemporaryDirectory(prefix="fsagent-demo-") as folder:
+        _show(Path(folder))
+
+
+def _show(folder: Path) -> None:
+    memory = folder / "memory"
+    if memory.exists():
+        raise WorkspaceError(f"{memory} exists; choose another folder, or delete it")
+    say("1. A workspace, and a conversation of two people imported into it")
+    _import(memory)
+    say()
+    say("2. Questions, answered out of memory by the embedded offline model")
+    _ask(memory)
+    say()
+    say("3. The harness on the same conversation (a handful of questions: it shows the form,")
+    say("   not how good anything is)")
+    _bench(folder)
+
+
+def _import(memory: Path) -> None:
+    from fsagent.bench.datasets import locomo
+    from fsagent.bench.ingest import ingest_sample
+
+    sample = locomo.load(conversation()).samples[0]
+    with ingest_sample(sample, memory) as workspace:
+        days = workspace.recall.days()
+        say(f"   {len(sample.turns)} messages in {len(days)} day files, such as {days[0]}:")
+        for number, record in workspace.recall.read(days[0]):
+            from fsagent.workspace.view import render
+
+            say(f"   {number}: {render(record)}")
+            if number == 3:
+                break
+
+
+def _ask(memory: Path) -> None:
+    from fsagent.agent.loop import Agent
+    from fsagent.memory.workspace import Workspace
+
+    with Workspace.open(memory, settings=Settings()) as workspace:
+        for question in QUESTIONS:
+            answer = Agent(workspace, "offline").run(question)
+            say(f"   Q: {question}")
+            say(f"   A: {answer.text}")
+            for citation in answer.citations:
+                say(f"      {citation.path}:{citation.line}: {citation.text}")
+
+
+def _bench(folder: Path) -> None:
+    from fsagent.bench.options import BenchOptions
+    from fsagent.bench.report import report
+    from fsagent.bench.runner import run_benchmark
+
+    runs = []
+    for system in SHOWN_SYSTEMS:
+        out = folder / "runs" / system
+        run_benchmark(BenchOptions(data=conversation(), out=out, system=system))
+        runs.append(out)
+    say(report(runs))
+
+
+def conversation() -> Path:
+    """Return the file of the demo's conversation: invented people, LoCoMo's schema."""
+    return Path(__file__).resolve().parent.parent / "demo" / "conversation.json"
