@@ -107,7 +107,8 @@ def markdown(differences: list[Difference], a: str, b: str) -> str:
     ]
     note = (
         f"A is {a}, B is {b}. Difference: B minus A in points, with a 95 % interval: the wider of a "
-        "bootstrap over questions and one over whole conversations. McNemar: questions right in A alone / in B alone, exact p; "
+        "bootstrap over questions and one over whole conversations. "
+        "McNemar: questions right in A alone / in B alone, exact p; "
         f"right is a judge's verdict, or F1 of {RIGHT_F1} and more."
     )
     head = ["categories", "metric", "n", "A", "B", "difference", "McNemar"]

@@ -47,7 +47,9 @@ Ctrl-C stops a reply; what was said stays saved."""
 @click.argument("question", nargs=-1)
 @workspace_option
 @model_options
-@click.option("--as-of", metavar="DATE", help="Answer from memory as it stood at the end of this day.")
+@click.option(
+    "--as-of", metavar="DATE", help="Answer from memory as it stood at the end of this day."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show what each tool returned.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the answer alone.")
 @json_option
@@ -115,8 +117,6 @@ def _agent(memory: Workspace, *, resume: bool = False, quiet: bool = False) -> A
     agent = Agent(memory, memory.settings.model, resume=resume)
     if memory.settings.model == "offline" and not quiet:
         note("(the embedded offline model: it searches and quotes, and understands little)")
-    for sentence in agent.notices:
-        note(f"({sentence})")
     return agent
 
 
@@ -196,10 +196,10 @@ def _command(text: str, agent: Agent, memory: Workspace) -> None:
             say(f"{block.label} ({block.size} of {block.limit} characters): {block.description}")
             say(block.value or "(empty)")
     elif text == "/context":
-        for section in agent.context_report():
+        for section in agent.session.context.sections():
             say(f"{section.name:<16} {section.tokens:>8} tokens")
     else:
-        complain(f"there is no command {text.split()[0]}; /help lists them")
+        complain(f"there is no command {text.split(maxsplit=1)[0]}; /help lists them")
 
 
 def read_message(read_line: Callable[[str], str]) -> str:
@@ -259,7 +259,9 @@ def _print_answer(answer: Answer, *, quiet: bool) -> None:
     if not quiet:
         _print_citations(answer)
         tokens = (answer.usage.prompt_tokens or 0) + (answer.usage.completion_tokens or 0)
-        note(f"({answer.steps} steps, {answer.tool_calls} tool calls, {tokens} tokens, {answer.model})")
+        note(
+            f"({answer.steps} steps, {answer.tool_calls} tool calls, {tokens} tokens, {answer.model})"
+        )
 
 
 def _print_citations(answer: Answer) -> None:

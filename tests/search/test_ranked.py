@@ -6,13 +6,13 @@ import dataclasses
 from datetime import UTC, datetime
 
 import pytest
+from support import NOW
 
 from fsagent.memory.recall import Draft
 from fsagent.memory.workspace import Workspace
 from fsagent.search.features import FEATURES
 from fsagent.search.ranked import Search
 from fsagent.search.weights import WEIGHTS
-from support import NOW
 
 SAID = [
     ("Ann", "What did you do on Sunday?", datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),

@@ -53,7 +53,8 @@ class System(Protocol):
 class Setup:
     """What a system may be made of. `folder` is empty and its own; `make_model` makes a new model.
 
-    `style` is how an agent is told to answer. `evidence` (by question text) is for `oracle` alone and empty for every other system.
+    `style` is how an agent is told to answer. `evidence` (by question text) is for `oracle` alone
+    and empty for every other system.
     """
 
     sample: Sample
