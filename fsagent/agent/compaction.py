@@ -8,6 +8,7 @@ a poor summary costs a search and loses nothing.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -29,11 +30,12 @@ PIECE_SHARE = 0.5
 """The share of the window that one piece may fill."""
 
 LINE_BYTES = 160
+_COUNT = re.compile(r"\((\d+) older messages are not listed")
 
 
 def rule_summary(previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
     """Return the newest lines of what was said, each cut short, behind a count of the older ones."""
-    lines = [line for line in previous.splitlines() if line.startswith("- ")]
+    lines = [line for line in previous.splitlines() if line.strip() and not _COUNT.match(line)]
     lines += [f"- {text}" for unit in units for text in _lines(unit)]
     older = _older_count(previous)
     budget = limit_tokens * BYTES_PER_TOKEN - LINE_BYTES
@@ -110,6 +112,5 @@ def _lines(unit: Unit, *, limit_bytes: int = LINE_BYTES) -> Iterator[str]:
 
 
 def _older_count(previous: str) -> int:
-    first = previous.partition("\n")[0]
-    count = first[1:].partition(" ")[0]
-    return int(count) if first.startswith("(") and count.isdecimal() else 0
+    match = _COUNT.match(previous)
+    return int(match[1]) if match else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,26 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         yield opened
 
 
+@pytest.fixture
+def fast_workspace() -> Iterator[Workspace]:
+    """A workspace in memory where there is such a disk: thousands of syncs cost nothing there."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        settings = Settings(timezone="Europe/Berlin")
+        root = Path(folder) / "memory"
+        with Workspace.init(root, settings=settings, clock=Ticking()) as opened:
+            yield opened
+
+
 MakeAgent = Callable[..., Agent]
 
 
 @pytest.fixture
-def make_agent(workspace: Workspace) -> MakeAgent:
+def make_agent(request: pytest.FixtureRequest) -> MakeAgent:
     """Make an agent on a script; keyword arguments that are settings go into its settings."""
+
+    fast = "fast_workspace" in request.fixturenames
+    workspace = request.getfixturevalue("fast_workspace" if fast else "workspace")
 
     def make(script: Any, **values: Any) -> Agent:
         own = {"profile", "tools", "recorder", "resume", "summarise", "search"}

@@ -1,0 +1,173 @@
+"""The context window: frozen in front, paging behind, never over its limit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from agent_kit import endless
+
+from fsagent.agent.compaction import ModelSummary, rule_summary
+from fsagent.agent.context import clipped, clipped_call
+from fsagent.agent.events import Compacted, Notice
+from fsagent.agent.queue import Unit
+from fsagent.errors import ConfigError, ContextOverflow
+from fsagent.models.scripted import Scripted, call, calls, reply
+from fsagent.tokens import estimate_request
+from fsagent.types import Message, ToolCall, Usage
+
+
+def test_two_turns_share_their_prefix_byte_for_byte(make_agent) -> None:
+    model = Scripted([call("core_memory_append", label="human", content="- Tea."), "One.", "Two."])
+    agent = make_agent(model)
+    agent.run("First")
+    agent.run("Second")
+    first, second, third = (request.messages for request in model.requests)
+    assert second[: len(first) - 1] == first[:-1]
+    assert third[: len(second) - 1] == second[:-1]
+    assert model.requests[0].tools == model.requests[2].tools
+    assert "Now: 2026-11-29 13:56" in first[-1].content
+
+
+def test_the_prefix_holds_no_clock(make_agent) -> None:
+    agent = make_agent(["Hi."])
+    assert "2026-11-29 13" not in agent.session.context.system.content
+
+
+def test_the_model_is_warned_at_70_percent(make_agent) -> None:
+    model = Scripted(endless("word " * 300))
+    agent = make_agent(model, context_tokens=8_192)
+    while not agent.session.context.is_pressed():
+        agent.run("tell me " * 100)
+    agent.run("more")
+    tails = [request.messages[-1].content for request in model.requests]
+    assert "Memory pressure" in tails[-1]
+    assert "Memory pressure" not in tails[0]
+
+
+def test_half_is_evicted_behind_a_summary_at_the_head(workspace, make_agent) -> None:
+    model = Scripted(endless("word " * 200))
+    agent = make_agent(model, context_tokens=8_192)
+    events: list[Any] = []
+    for number in range(40):
+        agent.stream(f"message {number} " + "x" * 400, events.append)
+    compacted = [event for event in events if isinstance(event, Compacted)]
+    assert compacted
+    assert all(one.after_tokens < one.before_tokens * 0.8 for one in compacted)
+    head = model.requests[-1].messages[1]
+    assert head.content.startswith("Summary of the conversation before these messages")
+    said = [record.content for _, _, record in workspace.recall.tail(1000) if record.role == "user"]
+    assert [text.split()[1] for text in said] == [str(number) for number in range(40)]
+
+
+def test_every_request_fits_whatever_comes(make_agent) -> None:
+    def monster() -> str:
+        """Return far too much."""
+        return "monster " * 100_000
+
+    script: list[Any] = [
+        call("monster"),
+        calls(*[call("monster"), call("list_files")] * 2),
+        call("archival_memory_insert", title="Big", content="long " * 20_000),
+        "done " * 20_000,
+        "Fine.",
+    ]
+    model = Scripted(script)
+    agent = make_agent(model, context_tokens=8_192, tools=[monster])
+    agent.run("huge " * 50_000)
+    agent.run("and now?")
+    for request in model.requests:
+        assert estimate_request(request.messages, request.tools) <= 8_192
+
+
+def test_a_small_window_is_told_and_works(make_agent) -> None:
+    notices: list[str] = []
+    agent = make_agent(endless("Fine, thanks. " * 20), context_tokens=4_096)
+    for number in range(60):
+        answer = agent.stream(
+            f"How are you, {number}? " + "la " * 50,
+            lambda event: notices.append(event.text) if isinstance(event, Notice) else None,
+        )
+        assert answer.stop == "answered"
+    assert len(notices) == 1
+    assert "small (4096 tokens)" in notices[0]
+
+
+def test_a_window_too_small_for_the_prompt_says_what_to_set(make_agent) -> None:
+    with pytest.raises(ConfigError, match=r"context_tokens 1024 is too small.*or more"):
+        make_agent(["Hi."], context_tokens=1_024)
+
+
+def test_reported_usage_corrects_the_estimate_and_zero_does_not(make_agent) -> None:
+    agent = make_agent([reply("a", usage=Usage(0, 0)), reply("b", usage=Usage(4_000, 5))])
+    agent.run("one")
+    assert agent.session.context.scale == 1.0
+    before = agent.session.context.tokens()
+    agent.run("two")
+    assert agent.session.context.scale > 1.2
+    assert agent.session.context.tokens() > before * 1.2
+
+
+def test_an_overflow_the_server_tells_is_compacted_and_asked_again(make_agent) -> None:
+    script: list[Any] = ["word " * 500] * 8
+    script += [ContextOverflow("too long", limit_tokens=6_000), "Here."]
+    agent = make_agent(Scripted(script), context_tokens=16_384)
+    for _ in range(8):
+        agent.run("tell me " * 100)
+    assert agent.run("again").text == "Here."
+    assert agent.session.context.context_tokens == 6_000
+
+
+def test_closing_a_file_frees_its_tokens(workspace, make_agent) -> None:
+    path = workspace.archival.import_document("trip.md", ("We took the ferry.\n" * 80).encode())
+    model = Scripted([call("open", path=path), call("close", path=path), "Read."])
+    agent = make_agent(model)
+    agent.run("Read the trip.")
+    opened, closed = model.requests[1].messages, model.requests[2].messages
+    assert estimate_request(closed) < estimate_request(opened) - 300
+    assert closed[3].content == f"({path} lines 1-80 closed; open it again to read it)"
+    assert "tokens freed" in closed[5].content
+    assert f"Open files: {path} 1-80" in opened[-1].content
+
+
+def test_clipping_says_so_and_keeps_both_ends() -> None:
+    text = clipped("a" * 5_000 + "z" * 5_000, 1_000)
+    assert len(text) <= 1_010
+    assert text.startswith("aaa")
+    assert text.endswith("zzz")
+    assert "10000 characters in all" in text
+
+
+def test_clipped_arguments_are_still_json() -> None:
+    arguments = json.dumps({"title": "T", "content": "c" * 50_000, "tags": ["a"] * 5_000})
+    short = clipped_call(ToolCall("1", "archival_memory_insert", arguments), 2_000)
+    assert len(short.arguments) < 3_000
+    assert json.loads(short.arguments)["title"] == "T"
+    assert clipped_call(ToolCall("1", "x", "{" * 9_000), 100).arguments.startswith('{"clipped"')
+
+
+def said(*texts: str) -> list[Unit]:
+    return [Unit("t", [Message("user", text)], 10) for text in texts]
+
+
+def test_the_rule_keeps_the_newest_lines_and_counts_the_rest() -> None:
+    first = rule_summary("", said(*(f"number {n} " + "x" * 100 for n in range(20))), 300)
+    second = rule_summary(first, said("the newest"), 300)
+    assert second.splitlines()[-1] == "- user: the newest"
+    listed = len([line for line in second.splitlines() if line.startswith("- ")])
+    assert second.startswith(f"({21 - listed} older messages")
+
+
+def test_a_summary_of_the_model_is_recursive_and_falls_back(caplog) -> None:
+    cut = reply("half of")
+    model = Scripted(["First.", type(cut)(cut.message, "length"), ""])
+    summarise = ModelSummary(model, "Summarise.", 8_192)
+    assert summarise("", said("one"), 100) == "First."
+    assert "Summary so far:\nFirst." in _asked(model, summarise("First.", said("two"), 100))
+    assert summarise("- x", said("three"), 100) == "- x\n- user: three"
+
+
+def _asked(model: Scripted, summary: str) -> str:
+    assert summary == "First.\n- user: two"
+    return model.requests[-1].messages[-1].content
