@@ -21,6 +21,7 @@ from fsagent.agent.session import Session
 from fsagent.agent.streaming import iterate
 from fsagent.agent.turn import Turn
 from fsagent.agent.usage import known_price, spent_in
+from fsagent.agent.versions import in_history
 from fsagent.config import Settings
 from fsagent.errors import ConfigError
 from fsagent.memory.workspace import Workspace
@@ -41,7 +42,8 @@ class Agent:
 
     `model` is a model or its name (None: the setting's); `tools` are typed functions of one's own,
     beside the profile's; `recorder` keeps the turns (default: the recall log); `search` shares an
-    index that is open already; `resume` goes on where the last session stopped.
+    index that is open already; `resume` goes on where the last session stopped; without `history`
+    turns make no commits.
     """
 
     def __init__(
@@ -56,11 +58,13 @@ class Agent:
         search: Finder | None = None,
         summarise: Summarise | None = None,
         resume: bool = False,
+        history: bool = True,
     ) -> None:
         self.workspace = workspace
         self.settings = settings or workspace.settings
         self.model = self._load(model if model is not None else self.settings.model)
         self._keeps_recall = recorder is None
+        self._keeps_history = self._keeps_recall and history
         session = (last_session(workspace.recall) if resume else None) or new_turn_id(workspace)
         self._owns_search = search is None
         self._scope = self._new_scope(search)
@@ -108,14 +112,18 @@ class Agent:
         recall = self.workspace.recall
         day = recall.path_of(recall.now())
         self.session.budget.begin_turn(day, lambda: self._spent_in(day))
-        with self._alive():
-            return Turn(self.session, new_turn_id(self.workspace), text, on_event).run()
+        turn = Turn(self.session, new_turn_id(self.workspace), text, on_event)
+        with self._alive(), self._versioned(turn):
+            return turn.run()
 
     def _alive(self) -> AbstractContextManager[None]:
         """Hold the session's lock, so that another process does not take the turn for a dead one."""
         if not self._keeps_recall:
             return nullcontext()
         return self.workspace.tree.lock(session_lock(self.session.id))
+
+    def _versioned(self, turn: Turn) -> AbstractContextManager[None]:
+        return in_history(self.session, turn) if self._keeps_history else nullcontext()
 
     def _spent_in(self, day: str) -> Spent:
         return spent_in(self.workspace.recall, day, self.session.budget.price)

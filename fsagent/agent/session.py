@@ -21,7 +21,8 @@ from fsagent.types import Message, Model
 class Session:
     """The parts a turn works with, and the little that outlives it.
 
-    `frozen` holds the values of the core blocks as the system prompt shows them.
+    `frozen` holds the values of the core blocks as the system prompt shows them; `outside` is the
+    diff of what others edited since the last turn, while a turn is under way.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Session:
     summarise: Summarise
     frozen: Mapping[str, str]
     used_ids: set[str] = field(default_factory=set)
+    outside: str = ""
 
     def with_own_ids(self, message: Message) -> Message:
         """Return the message with call ids that are new to this session.

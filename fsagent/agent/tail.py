@@ -41,6 +41,11 @@ def changed_blocks(frozen: Mapping[str, str], blocks: Sequence[Block]) -> str:
     return "\n".join(lines)
 
 
+def outside_edits(diff: str) -> str:
+    """Return the diff of what others changed in memory, empty for none."""
+    return f"Memory was edited from outside since your last turn:\n{diff}" if diff else ""
+
+
 def open_files_line(windows: Iterable[Window]) -> str:
     """Return which files are open, empty for none."""
     shown = [f"{window.path} {window.start}-{window.end}" for window in windows]

@@ -58,6 +58,7 @@ class Turn:
         self.step = self.tool_calls = self.heartbeats = self.empty = 0
         self.usage, self.model_name, self.note = Usage(), session.model.name, ""
         self.said: list[str] = []
+        self.writers: list[str] = []
         self.partial: list[str] = []
 
     def run(self) -> Answer:
@@ -168,6 +169,7 @@ class Turn:
         parts = [
             tail.clock_line(session.workspace.recall.now()),
             self._changed_blocks(),
+            tail.outside_edits(session.outside),
             tail.open_files_line(session.scope.windows.open_windows),
             tail.PRESSURE.format(percent=min(percent, 100)) if context.is_pressed() else "",
             tail.LAST_STEP if self.step == session.settings.max_steps else "",
@@ -283,6 +285,7 @@ class Turn:
             facts = {"call": call.id, "path": path, "before": before, "after": after}
             self.session.recorder.mark(self.id, "intent", facts)
             self.session.scope.writes.append(path)
+            self.writers.append(call.name)
 
         with journaling(intend):
             return self.session.toolbox.run(call)

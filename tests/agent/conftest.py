@@ -45,11 +45,12 @@ def make_agent(request: pytest.FixtureRequest) -> MakeAgent:
     workspace = request.getfixturevalue("fast_workspace" if fast else "workspace")
 
     def make(script: Any, **values: Any) -> Agent:
-        own = {"profile", "tools", "recorder", "resume", "summarise", "search"}
+        own = {"profile", "tools", "recorder", "resume", "summarise", "search", "history"}
         settings = workspace.settings.with_values(
             "test", **{name: value for name, value in values.items() if name not in own}
         )
         kept = {name: value for name, value in values.items() if name in own}
+        kept.setdefault("history", False)
         model = script if hasattr(script, "complete") else Scripted(script)
         return Agent(workspace, model, settings=settings, **kept)
 

@@ -57,7 +57,9 @@ def records(workspace) -> list[str]:
     ],
     ids=["before-intent", "after-intent", "before-result", "after-result"],
 )
-def test_an_edit_happens_once(workspace, make_agent, monkeypatch, kind, after, edits) -> None:
+def test_an_edit_happens_once(  # noqa: PLR0917
+    workspace, make_agent, monkeypatch, kind, after, edits
+) -> None:
     crash(workspace, make_agent, monkeypatch, [APPEND], kind=kind, after=after)
     agent = make_agent(["Hi."])
     (closed,) = agent.interrupted
