@@ -187,7 +187,12 @@ def _answer_rest(
     rows = run.predictions()
     # A question that ended in an error is asked again: an outage is neither right nor wrong.
     done = {key: row for key, row in rows.items() if row["error"] is None}
-    watch = _Watch(len(questions), list(done.values()), watching=options.system != "no-memory")
+    watch = _Watch(
+        len(questions),
+        list(done.values()),
+        watching=options.system != "no-memory",
+        chooses=options.system == "agent",
+    )
     on_progress(watch.progress(None))
     rest = [question.key for question in questions if question.key not in done]
     if not rest:
@@ -207,10 +212,14 @@ def _answer_rest(
 
 
 class _Watch:
-    """Counts what has come in, and stops a run that measures a fault."""
+    """Counts what has come in, and stops a run that measures a fault.
 
-    def __init__(self, total: int, rows: Sequence[Row], *, watching: bool) -> None:
-        self._total = total
+    `chooses`: the system looks only where its model asks to, so that an empty context without a
+    tool call is the model's doing and no fault.
+    """
+
+    def __init__(self, total: int, rows: Sequence[Row], *, watching: bool, chooses: bool) -> None:
+        self._total, self._chooses = total, chooses
         self._watching = watching
         self._done = self._errors = self._empty = self._in_a_row = 0
         self._prompt = self._completion = 0
@@ -224,7 +233,8 @@ class _Watch:
         self._last_error = row["error"] or self._last_error
         self._errors += failed
         self._in_a_row = self._in_a_row + 1 if failed else 0
-        self._empty += not failed and not row["shown_tokens"]
+        looked = bool(row["tool_calls"]) or not self._chooses
+        self._empty += looked and not failed and not row["shown_tokens"]
         self._prompt += row["usage"]["prompt_tokens"] or 0
         self._completion += row["usage"]["completion_tokens"] or 0
 

@@ -73,7 +73,7 @@ def test_doctor_reports_a_broken_block_with_file_and_line(fsagent: Run, tmp_path
     block.write_text("---\ndescription: [open\n---\n- fact\n")
     done = fsagent("doctor", "-w", "memory")
     assert done.returncode == 2
-    assert "core/human.md:2" in done.stdout
+    assert "core/human.md:3" in done.stdout
     assert block.read_text() == "---\ndescription: [open\n---\n- fact\n"
 
 
