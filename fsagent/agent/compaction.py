@@ -20,7 +20,17 @@ from fsagent.types import Message, Model, Usage
 
 log = logging.getLogger(__name__)
 
-Summarise = Callable[[str, Sequence[Unit], int], str]
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary's text, and what it cost of which model."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+
+
+Summarise = Callable[[str, Sequence[Unit], int], Summary]
 """Return a new summary from the old one and the evicted units, within a number of tokens."""
 
 MAX_PIECES = 6
@@ -31,6 +41,11 @@ PIECE_SHARE = 0.5
 
 LINE_BYTES = 160
 _COUNT = re.compile(r"\((\d+) older messages are not listed")
+
+
+def summarise_by_rule(previous: str, units: Sequence[Unit], limit_tokens: int) -> Summary:
+    """Summarise without a model."""
+    return Summary(rule_summary(previous, units, limit_tokens))
 
 
 def rule_summary(previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
@@ -52,24 +67,25 @@ def rule_summary(previous: str, units: Sequence[Unit], limit_tokens: int) -> str
 
 @dataclass(slots=True)
 class ModelSummary:
-    """Summarise with a model. `usage` adds up what it cost."""
+    """Summarise with a model."""
 
     model: Model
     prompt: str
     context_tokens: int
-    usage: Usage = field(default_factory=Usage)
 
-    def __call__(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
+    def __call__(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> Summary:
         """Return the new summary; falls back to the rule where the model fails."""
         pieces = list(_pieces(units, int(self.context_tokens * PIECE_SHARE)))
         summary, late = previous, pieces[-MAX_PIECES:]
         for piece in pieces[:-MAX_PIECES]:
             summary = rule_summary(summary, piece, limit_tokens)
+        usage = Usage()
         for piece in late:
-            summary = self._fold(summary, piece, limit_tokens)
-        return summary
+            summary, used = self._fold(summary, piece, limit_tokens)
+            usage += used
+        return Summary(summary, usage, self.model.name)
 
-    def _fold(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> str:
+    def _fold(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> tuple[str, Usage]:
         said = "\n".join(line for unit in units for line in _lines(unit, limit_bytes=2_000))
         request = (
             f"Summary so far:\n{previous or '(none)'}\n\nMessages:\n{said}\n\n"
@@ -79,12 +95,11 @@ class ModelSummary:
             reply = self.model.complete([Message("system", self.prompt), Message("user", request)])
         except ModelError as err:
             log.warning("the summary failed (%s); a list of messages takes its place", err)
-            return rule_summary(previous, units, limit_tokens)
-        self.usage += reply.usage
+            return rule_summary(previous, units, limit_tokens), Usage()
         text = reply.message.content.strip()
         if not text or reply.finish_reason not in ("stop", "unknown"):
-            return rule_summary(previous, units, limit_tokens)
-        return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN)
+            return rule_summary(previous, units, limit_tokens), reply.usage
+        return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN), reply.usage
 
 
 def _pieces(units: Sequence[Unit], limit_tokens: int) -> Iterator[list[Unit]]:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
 from fsagent.agent.budget import Budget, Spent
-from fsagent.agent.compaction import ModelSummary, Summarise, rule_summary
+from fsagent.agent.compaction import ModelSummary, Summarise, summarise_by_rule
 from fsagent.agent.context import SMALL_CONTEXT_TOKENS, Context
 from fsagent.agent.events import Event, Notice, OnEvent
 from fsagent.agent.profiles import profile_named, short_specs, with_heartbeat
@@ -188,7 +188,7 @@ class Agent:
 
     def _summarise(self) -> Summarise:
         if self.model.name.partition(":")[0] in RULE_MODELS:
-            return rule_summary
+            return summarise_by_rule
         prompt = read_prompt(self.workspace.tree, "summary")
         return ModelSummary(self.model, prompt, self.settings.context_tokens)
 

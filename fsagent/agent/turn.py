@@ -198,9 +198,12 @@ class Turn:
         evicted = context.evict(turn=self.id)
         if evicted:
             summary = session.summarise(context.queue.summary, evicted, context.summary_tokens)
-            facts = {"summary": summary, "through": max(unit.seq for unit in evicted)}
-            session.recorder.mark(self.id, "compaction", facts)
-            context.queue.summary = summary
+            facts = {"summary": summary.text, "through": max(unit.seq for unit in evicted)}
+            session.recorder.mark(
+                self.id, "compaction", facts, model=summary.model, usage=summary.usage
+            )
+            session.budget.add(summary.model or "", summary.usage)
+            context.queue.summary = summary.text
         context.fit_step()
         self._emit(Compacted(before, context.tokens(), len(evicted)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -163,11 +164,44 @@ def test_a_summary_of_the_model_is_recursive_and_falls_back(caplog) -> None:
     cut = reply("half of")
     model = Scripted(["First.", type(cut)(cut.message, "length"), ""])
     summarise = ModelSummary(model, "Summarise.", 8_192)
-    assert summarise("", said("one"), 100) == "First."
-    assert "Summary so far:\nFirst." in _asked(model, summarise("First.", said("two"), 100))
-    assert summarise("- x", said("three"), 100) == "- x\n- user: three"
+    assert summarise("", said("one"), 100).text == "First."
+    assert "Summary so far:\nFirst." in _asked(model, summarise("First.", said("two"), 100).text)
+    assert summarise("- x", said("three"), 100).text == "- x\n- user: three"
 
 
 def _asked(model: Scripted, summary: str) -> str:
     assert summary == "First.\n- user: two"
     return model.requests[-1].messages[-1].content
+
+
+def test_a_summary_by_the_model_stands_in_recall_with_its_cost(workspace, make_agent) -> None:
+    writer = Scripted(
+        (reply("They talked about trees.", usage=Usage(50, 6)) for _ in range(9)), name="small"
+    )
+    agent = make_agent(
+        endless("word " * 200),
+        context_tokens=8_192,
+        summarise=ModelSummary(writer, "Summarise.", 8_192),
+    )
+    for number in range(30):
+        agent.run(f"message {number} " + "x" * 400)
+    kept = [one for _, _, one in workspace.recall.tail(500) if one.kind == "compaction"]
+    assert kept
+    assert "They talked about trees." in kept[0].content
+    assert kept[0].model == "small"
+    assert kept[0].usage is not None
+    assert kept[0].usage["prompt_tokens"] == 50 * (kept[0].usage["completion_tokens"] // 6)
+    assert "They talked about trees." in agent.session.context.assemble()[1].content
+
+
+def test_over_fifty_turns_nine_tenths_of_the_prompt_stay(make_agent) -> None:
+    model = Scripted(endless("I see, and what did you do then? " * 3))
+    agent = make_agent(model)
+    for number in range(50):
+        agent.run(f"Turn {number}: I went to the market and bought {number} apples.")
+    texts = ["".join(map(repr, (r.tools, *r.messages))) for r in model.requests]
+    shares = []
+    for before, after in pairwise(texts):
+        same = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+        shares.append(same / len(before))
+    assert min(shares) >= 0.9
