@@ -89,3 +89,11 @@ def test_every_tool_takes_a_heartbeat(memgpt) -> None:
 def test_plain_text_is_taken_for_the_answer(memgpt) -> None:
     answer = memgpt(["Hello."]).run("Hi")
     assert (answer.text, answer.stop) == ("Hello.", "answered")
+
+
+def test_a_cheap_model_may_drive_the_heartbeats(memgpt, monkeypatch) -> None:
+    cheap = Scripted([say("Cheap words.", request_heartbeat=False)], name="cheap")
+    monkeypatch.setattr("fsagent.models.registry.load_model", lambda *_, **__: cheap)
+    dear = Scripted([call("conversation_search", query="dog", request_heartbeat=True)])
+    answer = memgpt(dear, heartbeat_model="cheap").run("Dog?")
+    assert (answer.text, answer.model) == ("Cheap words.", "cheap")
