@@ -16,7 +16,7 @@ QUESTIONS = (
     "Where does Ines keep the boat?",
     "How many hives did Oskar lose over the winter?",
     "What is the name of Oskar's teacher at the beekeepers' club?",
-    "What instrument does Oskar play?",
+    "What colour is Oskar's car?",
 )
 SHOWN_SYSTEMS = ("agent", "search", "bm25", "grep", "full-context", "no-memory")
 
@@ -56,17 +56,16 @@ def _show(folder: Path) -> None:
 def _import(memory: Path) -> None:
     from fsagent.bench.datasets import locomo
     from fsagent.bench.ingest import ingest_sample
+    from fsagent.workspace.view import view_lines
 
     sample = locomo.load(conversation()).samples[0]
     with ingest_sample(sample, memory) as workspace:
         days = workspace.recall.days()
         say(f"   {len(sample.turns)} messages in {len(days)} day files, such as {days[0]}:")
-        for number, record in workspace.recall.read(days[0]):
-            from fsagent.workspace.view import render
-
-            say(f"   {number}: {render(record)}")
-            if number == 3:
-                break
+        for number, line in enumerate(
+            view_lines(days[0], workspace.tree.read_bytes(days[0]))[:3], 1
+        ):
+            say(f"   {number}: {line}")
 
 
 def _ask(memory: Path) -> None:

@@ -188,3 +188,11 @@ def test_what_only_another_person_said_is_refused(question: str) -> None:
 def test_what_another_person_says_about_the_subject_counts() -> None:
     lines = ("Ana: Ben painted a lighthouse for the exhibition.", "Ben: Good morning.")
     assert "lighthouse" in ask("What did Ben paint for the exhibition?", *lines)
+
+
+@pytest.mark.parametrize("title", ["Mr", "Mrs", "Ms", "Dr", "Prof", "St"])
+def test_a_title_ends_no_sentence(title: str) -> None:
+    assert sentences(f"I met {title}. Wendell today. She left.") == [
+        f"I met {title}. Wendell today.",
+        "She left.",
+    ]

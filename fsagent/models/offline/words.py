@@ -90,7 +90,10 @@ _IRREGULAR = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*\+?")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[^a-z\s])|\s*⏎\s*|\s+(?=\[image: )")
+_TITLES = "".join(rf"(?<!\b{title}\.)" for title in ("Mr", "Mrs", "Ms", "Dr", "St", "Prof"))
+_SENTENCE_END = re.compile(
+    rf"(?<=[.!?…]){_TITLES}[\"'”’)]*\s+(?=[^a-z\s])|\s*⏎\s*|\s+(?=\[image: )"
+)
 
 
 def words(text: str) -> list[str]:
