@@ -63,6 +63,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.watching:watch",
         "Commit edits from outside as they happen, until Ctrl-C.",
     ),
+    "context": (
+        "fsagent.cli.budget:context",
+        "Show what fills the context window of the last conversation, by section.",
+    ),
+    "usage": ("fsagent.cli.budget:usage", "Show tokens and cost by day, role and model."),
     "config": ("fsagent.cli.folder:config", "Show each setting and where it came from."),
     "doctor": ("fsagent.cli.doctor:doctor", "Check the installation, the workspace and the model."),
     "demo": ("fsagent.cli.demo:demo", "Show everything on a small conversation, without a key."),

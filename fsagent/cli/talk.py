@@ -197,7 +197,7 @@ def _command(text: str, agent: Agent, memory: Workspace) -> None:
             say(block.value or "(empty)")
     elif text == "/context":
         for section in agent.session.context.sections():
-            say(f"{section.name:<16} {section.tokens:>8} tokens")
+            say(f"{section.name:<24} {section.tokens:>8} tokens")
     else:
         complain(f"there is no command {text.split(maxsplit=1)[0]}; /help lists them")
 

@@ -17,7 +17,7 @@ from fsagent.tools.scope import Scope, clip_bytes
 from fsagent.tools.when import since_moment, until_moment
 from fsagent.tools.windows import Window
 from fsagent.types import HitPage
-from fsagent.workspace.view import is_text_path, view_lines
+from fsagent.workspace.view import is_recall, is_text_path, view_lines
 
 DEFAULT_LIMIT, DEFAULT_GREP_LIMIT, MAX_LIMIT = 10, 50, 100
 
@@ -162,9 +162,9 @@ class FileTools:
             start, end = max(1, line - BEFORE_A_HIT), line + AFTER_A_HIT
         if not is_text_path(name) and self._scope.workspace.tree.exists(name):
             raise PathRejected(name, "KIND", "is not a text file; only text can be opened")
-        lines = view_lines(name, self._scope.workspace.tree.read_bytes(name))
+        lines = self._lines(name)
         first, last = _range(name, start, end, len(lines))
-        body, last = self._numbered(lines, first, last)
+        body, last = self._numbered(name, lines, first, last)
         text = "\n".join([f"{name} lines {first}-{last} of {len(lines)}", *body])
         if last < len(lines):
             text += f"\n\n(more follows; next: {literal_call('open', {'path': name, 'start': last + 1})})"
@@ -192,12 +192,22 @@ class FileTools:
         """
         return list_tree(self._scope.workspace.tree, path or ".", self._scope.result_bytes)
 
-    def _numbered(self, lines: list[str], first: int, last: int) -> tuple[list[str], int]:
+    def _lines(self, path: str) -> list[str]:
+        """Return a file's lines; of today's recall those before the turn under way."""
+        lines = view_lines(path, self._scope.workspace.tree.read_bytes(path))
+        begins = self._scope.turn_start
+        return lines[: begins[1] - 1] if begins is not None and begins[0] == path else lines
+
+    def _numbered(
+        self, path: str, lines: list[str], first: int, last: int
+    ) -> tuple[list[str], int]:
         """Return the numbered lines that fit one window, at least one, and the last one's number."""
         budget = max(1, self._scope.windows.one_window_tokens)
         body: list[str] = []
         used = 0
         for number in range(first, last + 1):
+            if is_recall(path) and not lines[number - 1]:
+                continue  # a turn's bookkeeping: it has a number and no text
             text = f"{number}: {_clipped(lines[number - 1])}"
             used += estimate_text(text) + 1
             if body and used > budget:

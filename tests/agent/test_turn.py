@@ -228,3 +228,14 @@ def test_outside_edits_of_a_block_reach_the_next_step(workspace, make_agent) -> 
     assert first[0] == second[0]
     assert "- Likes tea." in second[-1].content
     assert "- Likes tea." not in first[-1].content
+
+
+def test_open_leaves_out_bookkeeping_and_the_turn_under_way(make_agent) -> None:
+    make_agent(["Noted."]).run("My sister is called Zelda.")
+    agent = make_agent([call("open", path="2026-11-29"), "Zelda."])
+    agent.run("Who is it?")
+    assert last_tool_text(agent).splitlines() == [
+        "recall/2026/2026-11-29.jsonl lines 1-4 of 4",
+        "2: 2026-11-29 13:56 user: My sister is called Zelda.",
+        "3: 2026-11-29 13:56 assistant: Noted.",
+    ]

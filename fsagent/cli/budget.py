@@ -1,0 +1,70 @@
+"""Commands that tell what the agent uses: usage, context."""
+
+from __future__ import annotations
+
+import click
+
+from fsagent.cli.common import (
+    json_option,
+    model_options,
+    note,
+    open_memory,
+    open_workspace,
+    say,
+    say_json,
+    workspace_option,
+)
+
+EXIT_NOTHING = 1
+
+
+@click.command()
+@click.option("--since", default="", metavar="DAY", help="Only from this day on: 2026-11-29.")
+@workspace_option
+@json_option
+def usage(workspace: str | None, as_json: bool, since: str) -> int:
+    """Show tokens and cost by day, role and model."""
+    from fsagent.agent.usage import usage_report
+    from fsagent.models.prices import PRICES_OF
+
+    with open_workspace(workspace) as memory:
+        rows = usage_report(memory, since=since)
+    if as_json:
+        say_json([row.as_dict() for row in rows])
+        return 0 if rows else EXIT_NOTHING
+    for row in rows:
+        cost = "price unknown" if row.usd is None else f"{row.usd:.4f} USD"
+        say(
+            f"{row.day}  {row.role:<10} {row.model:<20} {row.requests:>5} requests "
+            f"{row.prompt_tokens:>9} in ({row.cached_tokens} cached) {row.completion_tokens:>8} out"
+            f"  {cost}"
+        )
+    note(f"(prices of {PRICES_OF})" if rows else "(nothing was used)")
+    return 0 if rows else EXIT_NOTHING
+
+
+@click.command()
+@workspace_option
+@model_options
+@json_option
+def context(
+    *,
+    workspace: str | None,
+    model: str | None,
+    base_url: str | None,
+    profile: str | None,
+    as_json: bool,
+) -> None:
+    """Show what fills the context window of the last conversation, by section."""
+    from fsagent.agent.loop import Agent
+    from fsagent.agent.report import context_report
+
+    flags = {"model": model, "base_url": base_url, "profile": profile}
+    with open_memory(workspace, as_of=None, **flags) as memory:
+        report = context_report(Agent(memory, resume=True, history=False))
+    if as_json:
+        say_json(report.as_dict())
+        return
+    for section in report.sections:
+        say(f"{section.name:<24} {section.tokens:>8} tokens")
+    say(f"{'used':<24} {report.used_tokens:>8} of {report.limit_tokens} tokens")
