@@ -15,8 +15,8 @@ QUESTIONS = (
     "When did Ines sign the papers for the sloop?",
     "Where does Ines keep the boat?",
     "How many hives did Oskar lose over the winter?",
-    "What is the name of Oskar's teacher at the beekeepers' club?",
-    "What colour is Oskar's car?",
+    "What is the name of Bruno's parrot?",
+    "Where did Oskar study medicine?",
 )
 SHOWN_SYSTEMS = ("agent", "search", "bm25", "grep", "full-context", "no-memory")
 
