@@ -68,3 +68,16 @@ def test_click_is_imported_by_the_command_line_only() -> None:
         if "click" in {n.split(".")[0] for n in imported(ast.parse(path.read_text("utf-8")))}
     }
     assert users <= {"cli"}
+
+
+HEAVY = {"openai", "tantivy", "rich", "numpy", "rapidfuzz", "re2", "nltk", "watchdog", "Stemmer"}
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    eager = []
+    for path in modules():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                roots = {name.split(".")[0] for name in imported(node)}
+                eager += [f"{path.relative_to(PACKAGE)}: {root}" for root in roots & HEAVY]
+    assert eager == []

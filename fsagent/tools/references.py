@@ -13,7 +13,6 @@ def split_reference(text: str) -> tuple[str, int | None]:
 
     No legal path holds a colon, so `path:14` is never ambiguous.
     """
-    text = text.strip()
     match = _LINE.match(text)
     name, line = (match["name"], int(match["line"])) if match else (text, None)
     return day_path(name) or name, line
