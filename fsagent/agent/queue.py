@@ -28,6 +28,11 @@ class Unit:
         return [message.tool_call_id for message in self.messages if message.tool_call_id]
 
     @property
+    def is_whole(self) -> bool:
+        """Say whether every call of the unit has its result."""
+        return {call.id for call in self.messages[0].tool_calls} == set(self.call_ids)
+
+    @property
     def is_request(self) -> bool:
         """Say whether the unit is the person's message."""
         return self.messages[0].role == "user"
@@ -77,6 +82,11 @@ class Queue:
         gone = set(map(id, evicted))
         self.units = [unit for unit in self.units if id(unit) not in gone]
         return evicted
+
+    def drop_unfinished(self) -> None:
+        """Take out a last unit whose calls have not all got their result."""
+        if self.units and not self.units[-1].is_whole:
+            self.units.pop()
 
     def shorten(self, unit: Unit, place: int, content: str) -> None:
         """Put a shorter content into one message of a unit."""

@@ -67,16 +67,12 @@ def _whole_units(records: Iterable[Record]) -> list[Unit]:
         if record.role == "tool" and not _awaits(queue, record.tool_call_id):
             continue
         queue.add(_message(record), turn=record.turn, seq=record.seq)
-    return [unit for unit in queue.units if _is_whole(unit)]
+    return [unit for unit in queue.units if unit.is_whole]
 
 
 def _awaits(queue: Queue, call_id: str | None) -> bool:
     calls = queue.units[-1].messages[0].tool_calls if queue.units else ()
     return any(call.id == call_id for call in calls)
-
-
-def _is_whole(unit: Unit) -> bool:
-    return {call.id for call in unit.messages[0].tool_calls} == set(unit.call_ids)
 
 
 def _message(record: Record) -> Message:

@@ -75,6 +75,8 @@ class Turn:
         except ModelError:
             self.session.recorder.end(self.id, "model_error")
             raise
+        finally:
+            self.session.context.queue.drop_unfinished()
         return self._end(text, stop)
 
     def _begin(self) -> None:

@@ -175,6 +175,19 @@ def test_ctrl_c_keeps_what_was_said(workspace, make_agent) -> None:
     assert records[-1].content == '{"stop":"interrupted"}'
 
 
+def test_ctrl_c_in_a_tool_leaves_a_conversation_that_goes_on(make_agent) -> None:
+    def wait() -> str:
+        """Wait for ever."""
+        raise KeyboardInterrupt
+
+    model = Scripted([call("wait"), "Fine."])
+    agent = make_agent(model, tools=[wait])
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("Wait")
+    assert agent.run("How are you?").text == "Fine."
+    assert [m.role for m in model.requests[1].messages] == ["system", "user", "user", "system"]
+
+
 def test_events_come_as_an_iterator_too(make_agent) -> None:
     agent = make_agent([calls(call("list_files"), call("list_files", path="core")), "Both."])
     events = list(agent.events("Look"))
