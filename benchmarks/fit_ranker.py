@@ -10,6 +10,7 @@ each conversation is ranked with weights fitted on the others. `--write` fits on
 from __future__ import annotations
 
 import argparse
+import heapq
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from fsagent.config import Settings
 from fsagent.search.corpus import Corpus
 from fsagent.search.features import FEATURES, features, statistics
 from fsagent.search.query import read_query
+from fsagent.search.ranked import CANDIDATES, rough_scores
 
 L2, ITERATIONS, RATE = 0.02, 400, 0.05
 DEPTHS = (5, 10, 20, 50)
@@ -31,12 +33,16 @@ TARGET = Path(__file__).resolve().parent.parent / "fsagent/search/weights.py"
 
 @dataclass(frozen=True)
 class Case:
-    """A question: its conversation, its category, a row of features a turn, the gold rows."""
+    """A question: its conversation, its category, a row of features a turn, the gold rows.
+
+    `found` tells the turns that the search takes as candidates; the others it never shows.
+    """
 
     sample_id: str
     category: int
     table: np.ndarray
     gold: tuple[int, ...]
+    found: np.ndarray
 
 
 def cases(path: Path) -> list[Case]:
@@ -60,7 +66,13 @@ def cases(path: Path) -> list[Case]:
                 query = read_query(question.text, corpus.speakers, "en")
                 stats = statistics(corpus, query)
                 table = [list(features(corpus, query, stats, doc).values()) for doc in corpus.docs]
-                found.append(Case(sample.sample_id, question.category, np.array(table), gold))
+                rough = rough_scores(corpus, stats)
+                best = heapq.nlargest(CANDIDATES, rough, key=lambda row: (rough[row], -row))
+                taken = np.zeros(len(table), bool)
+                taken[best] = True
+                found.append(
+                    Case(sample.sample_id, question.category, np.array(table), gold, taken)
+                )
             store.close()
     return found
 
@@ -92,7 +104,8 @@ def judge(data: list[Case], weights: np.ndarray) -> list[list[float]]:
     """Return recall at each depth and the reciprocal rank, a row a question."""
     rows = []
     for case in data:
-        order = np.argsort(-(case.table @ weights), kind="stable")
+        scores = np.where(case.found, case.table @ weights, -np.inf)
+        order = np.argsort(-scores, kind="stable")
         place = np.empty(len(order), int)
         place[order] = np.arange(len(order))
         ranks = [place[row] for row in case.gold]

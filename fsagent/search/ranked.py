@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from fsagent.config import Settings
 from fsagent.search.corpus import Corpus, Doc, moment_of
-from fsagent.search.features import KERNEL, features, saturated, statistics
+from fsagent.search.features import WIDE_KERNEL, Statistics, features, saturated, statistics
 from fsagent.search.query import Query, read_query
 from fsagent.search.typos import nearest_terms
 from fsagent.search.weights import WEIGHTS
@@ -18,7 +18,7 @@ from fsagent.types import Clock, Hit, HitPage
 from fsagent.workspace.paths import canonical_dir
 from fsagent.workspace.tree import Tree
 
-CANDIDATES = 300
+CANDIDATES = 400
 MAX_LIMIT = 500
 MAX_LINE_CHARS = 400
 
@@ -116,7 +116,7 @@ class Search:
     ) -> tuple[list[tuple[float, dict[str, float], Doc]], int]:
         corpus = self._corpus
         stats = statistics(corpus, query)
-        rough = self._rough_scores(stats.idf, stats.mean_length)
+        rough = rough_scores(corpus, stats)
         docs = corpus.docs
         matching = {number for term in stats.idf for number, _ in corpus.postings[term]}
         total = sum(1 for number in matching if wanted.allows(docs[number]))
@@ -136,22 +136,23 @@ class Search:
         scored.sort(key=lambda item: (-item[0], item[2].path, item[2].line))
         return scored[:count], max(total, len(scored))
 
-    def _rough_scores(self, idf: Mapping[str, float], mean: float) -> dict[int, float]:
-        """Return a first score by own terms and those of the turns around, for every document near one."""
-        corpus, rough = self._corpus, dict[int, float]()
-        for term, weight in idf.items():
-            for number, count in corpus.postings[term]:
-                doc = corpus.docs[number]
-                value = weight * saturated(count, doc.length, mean)
-                rough[number] = rough.get(number, 0.0) + value
-                members = corpus.sessions[doc.session]
-                for offset, share in KERNEL.items():
-                    # A neighbour at `offset` lends to me: I lend to the one at minus `offset`.
-                    place = doc.place - offset
-                    if 0 <= place < len(members):
-                        near = members[place]
-                        rough[near] = rough.get(near, 0.0) + 0.5 * share * weight
-        return rough
+
+def rough_scores(corpus: Corpus, stats: Statistics) -> dict[int, float]:
+    """Return a first score for every document that holds a term or stands near one that does."""
+    rough: dict[int, float] = {}
+    for term, weight in stats.idf.items():
+        for number, count in corpus.postings[term]:
+            doc = corpus.docs[number]
+            value = weight * saturated(count, doc.length, stats.mean_length)
+            rough[number] = rough.get(number, 0.0) + value
+            members = corpus.sessions[doc.session]
+            for offset, share in WIDE_KERNEL.items():
+                # A neighbour at `offset` lends to me: I lend to the one at minus `offset`.
+                place = doc.place - offset
+                if 0 <= place < len(members):
+                    near = members[place]
+                    rough[near] = rough.get(near, 0.0) + 0.5 * share * weight
+    return rough
 
 
 def _hit(doc: Doc, score: float, parts: dict[str, float] | None) -> Hit:
