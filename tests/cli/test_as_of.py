@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support import Run
 
 from fsagent.agent.loop import Agent
 from fsagent.config import Settings
 from fsagent.memory.workspace import Workspace
 from fsagent.models.scripted import Scripted, call, reply
-from support import Run
 
 OLD = "- Lives in Porto. [2026-11-20:2]"
 NEW = "- Lives in Lisbon. [2026-11-25:2]"
