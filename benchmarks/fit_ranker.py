@@ -10,23 +10,25 @@ each conversation is ranked with weights fitted on the others. `--write` fits on
 from __future__ import annotations
 
 import argparse
-import heapq
 import tempfile
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 from fsagent.bench.datasets import locomo
-from fsagent.bench.datasets.schema import ADVERSARIAL
-from fsagent.bench.ingest import open_store
+from fsagent.bench.datasets.schema import ADVERSARIAL, Question
+from fsagent.bench.ingest import Store, open_store
 from fsagent.config import Settings
-from fsagent.search.corpus import Corpus
-from fsagent.search.features import FEATURES, features, statistics
-from fsagent.search.query import read_query
-from fsagent.search.ranked import CANDIDATES, rough_scores
+from fsagent.search.features import FEATURES
+from fsagent.search.filters import Filters
+from fsagent.search.index import catch_up
+from fsagent.search.ranking import candidates, feature_maker, make_plan
+from fsagent.search.snapshot import Snapshot, SnapshotSource
 
 L2, ITERATIONS, RATE = 0.02, 400, 0.05
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DEPTHS = (5, 10, 20, 50)
 TARGET = Path(__file__).resolve().parent.parent / "fsagent/search/weights.py"
 
@@ -52,29 +54,30 @@ def cases(path: Path) -> list[Case]:
     for sample in dataset.samples:
         with tempfile.TemporaryDirectory() as folder:
             store = open_store(sample, Path(folder) / "store", Settings())
-            corpus = Corpus(store.workspace.tree, "en")
-            corpus.refresh()
-            rows = {store.dia_ids.get((doc.path, doc.line)): n for n, doc in enumerate(corpus.docs)}
+            tree = store.workspace.tree
+            catch_up(tree, "en")
+            snapshot = SnapshotSource(tree, "en").take()
             for question in dataset.questions:
-                gold = tuple(rows[dia_id] for dia_id in question.evidence if dia_id in rows)
-                if (
-                    question.sample_id != sample.sample_id
-                    or not gold
-                    or question.category == ADVERSARIAL
-                ):
-                    continue
-                query = read_query(question.text, corpus.speakers, "en")
-                stats = statistics(corpus, query)
-                table = [list(features(corpus, query, stats, doc).values()) for doc in corpus.docs]
-                rough = rough_scores(corpus, stats)
-                best = heapq.nlargest(CANDIDATES, rough, key=lambda row: (rough[row], -row))
-                taken = np.zeros(len(table), bool)
-                taken[best] = True
-                found.append(
-                    Case(sample.sample_id, question.category, np.array(table), gold, taken)
-                )
+                if question.sample_id == sample.sample_id and question.category != ADVERSARIAL:
+                    case = _case(store, snapshot, question)
+                    found += [case] if case.gold else []
             store.close()
     return found
+
+
+def _case(store: Store, snapshot: Snapshot, question: Question) -> Case:
+    documents, paths = snapshot.documents, snapshot.paths
+    places = [documents.position(ordinal) for ordinal in range(documents.count)]
+    ids = [store.dia_ids.get((paths[number], line)) for number, line in places]
+    turns = [ordinal for ordinal, dia_id in enumerate(ids) if dia_id]
+    rows = {ids[ordinal]: row for row, ordinal in enumerate(turns)}
+    plan = make_plan(snapshot, question.text, Settings(), NOW, [])
+    features = feature_maker(snapshot, plan)
+    table = [list(features(ordinal).values()) for ordinal in turns]
+    pool, _ = candidates(snapshot, plan, Filters("recall"), features, 0)
+    taken = np.isin(turns, pool)
+    gold = tuple(rows[dia_id] for dia_id in question.evidence if dia_id in rows)
+    return Case(question.sample_id, question.category, np.array(table), gold, taken)
 
 
 def fit(data: list[Case]) -> np.ndarray:

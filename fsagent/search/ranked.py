@@ -1,66 +1,39 @@
-"""Ranked search over all tiers: candidates by terms and their neighbours', then a linear re-ranker."""
+"""Ranked search over all tiers: the index's candidates and their neighbours, re-ranked by features."""
 
 from __future__ import annotations
 
-import dataclasses
-import heapq
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from datetime import datetime
+import contextlib
+import logging
+from collections.abc import Sequence
 
 from fsagent.config import Settings
-from fsagent.search.corpus import Corpus, Doc, moment_of
-from fsagent.search.features import WIDE_KERNEL, Statistics, features, saturated, statistics
-from fsagent.search.query import Query, read_query
-from fsagent.search.typos import nearest_terms
-from fsagent.search.weights import WEIGHTS
+from fsagent.errors import WorkspaceError
+from fsagent.search.filters import Moment, Wanted, read_filters
+from fsagent.search.index import catch_up
+from fsagent.search.lines import LineReader
+from fsagent.search.ranking import Ranked, make_plan, rank
+from fsagent.search.snapshot import Snapshot, SnapshotSource
+from fsagent.search.typos import nearest_names
 from fsagent.types import Clock, Hit, HitPage
-from fsagent.workspace.paths import canonical_dir
 from fsagent.workspace.tree import Tree
 
-CANDIDATES = 400
+MAX_TAIL = 400
+MAX_WAITING = 50
 MAX_LIMIT = 500
-MAX_LINE_CHARS = 400
-
-
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """What a hit must be. Moments are inclusive."""
-
-    path: str
-    speaker: str | None
-    since: datetime | None
-    until: datetime | None
-    roles: Collection[str] | None
-    exclude_turn: str | None
-
-    def allows(self, doc: Doc) -> bool:
-        if self.path not in (".", doc.path) and not doc.path.startswith(self.path + "/"):
-            return False
-        if self.speaker is not None and self.speaker.casefold() not in doc.speaker.casefold():
-            return False
-        if self.roles is not None and doc.role not in self.roles:
-            return False
-        if self.exclude_turn and doc.turn == self.exclude_turn:
-            return False
-        return self._in_time(doc)
-
-    def _in_time(self, doc: Doc) -> bool:
-        if self.since is None and self.until is None:
-            return True
-        said = moment_of(doc)
-        if said is None:
-            return False
-        after = self.since is None or said >= _comparable(self.since, said)
-        return after and (self.until is None or said <= _comparable(self.until, said))
+MAX_OFFSET = 1_000
+_log = logging.getLogger(__name__)
 
 
 class Search:
-    """The ranked search of one workspace. What was written before a call is found by it."""
+    """Search of one workspace. What was written before a call is found by it.
+
+    The index is caught up by `catch_up` (at a turn's end, in the background) and, where more than
+    `MAX_TAIL` documents wait, by a search itself; fewer are read as they are.
+    """
 
     def __init__(self, tree: Tree, settings: Settings, clock: Clock) -> None:
-        self._settings = settings
-        self._corpus = Corpus(tree, settings.language)
+        self._tree, self._settings, self._clock = tree, settings, clock
+        self._source = SnapshotSource(tree, settings.language)
 
     def search(
         self,
@@ -68,106 +41,98 @@ class Search:
         *,
         path: str = ".",
         speaker: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        roles: Collection[str] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        roles: Sequence[str] | None = None,
         limit: int = 10,
         offset: int = 0,
         explain: bool = False,
         exclude_turn: str | None = None,
     ) -> HitPage:
-        """Return the lines that fit `query` best, words OR-ed and stemmed.
+        """Return the best hits for a question, best first.
 
-        `path` is a folder or file, `speaker` a (part of a) name, `since` and `until` inclusive
-        moments of recall. `total` counts every line that holds a term and passes the filters.
-        `explain` puts each feature's contribution into `Hit.features`. Terms that stand nowhere are
-        named in `notes`, with the near terms searched in their place.
+        `since` and `until` are dates, moments, or words such as "last March"; both days count.
+        `exclude_turn` leaves out what that turn said. `total` counts the lines that hold one of the
+        question's words. Raises `BadArguments` and `PathRejected`.
         """
-        wanted = _Filter(canonical_dir(path), speaker, since, until, roles, exclude_turn)
-        corpus = self._corpus
-        corpus.refresh()
-        asked, notes = self._with_near_terms(
-            read_query(query, corpus.speakers, self._settings.language)
+        snapshot = self._snapshot()
+        limit = max(1, min(limit, MAX_LIMIT))
+        offset = max(0, min(offset, MAX_OFFSET))
+        now = self._clock()
+        notes: list[str] = []
+        wanted = Wanted(path, speaker, since, until, None if roles is None else tuple(roles))
+        filters = read_filters(self._tree, snapshot, wanted, now, notes)
+        plan = make_plan(snapshot, query, self._settings, now, notes)
+        ranked = Ranked() if filters is None else rank(snapshot, plan, filters, limit + offset)
+        reader = LineReader(self._tree, snapshot, plan.query, exclude_turn)
+        hits: list[Hit] = []
+        skipped = 0
+        taken = 0
+        for value, ordinal, features in ranked.order:
+            if len(hits) == limit:
+                break
+            taken += 1
+            hit = reader.hit(ordinal, value, features if explain else None)
+            if hit is None:
+                continue
+            if skipped < offset:
+                skipped += 1
+                continue
+            hits.append(hit)
+        more = taken < len(ranked.order)
+        if not hits:
+            notes += _name_notes(query, snapshot)
+        return HitPage(
+            hits=tuple(hits),
+            total=max(ranked.total, offset + len(hits) if hits else 0),
+            clipped_hits=more,
+            next=_next_call(query, wanted, limit, offset + len(hits)) if more else None,
+            notes=tuple(notes),
         )
-        ranked, total = self._rank(asked, wanted, max(1, min(limit, MAX_LIMIT)) + max(0, offset))
-        page = ranked[max(0, offset) :]
-        hits = tuple(_hit(doc, score, parts if explain else None) for score, parts, doc in page)
-        more = total > offset + len(hits) and bool(hits)
-        return HitPage(hits, total, more, notes=tuple(notes))
 
-    def _with_near_terms(self, query: Query) -> tuple[Query, list[str]]:
-        """Put the nearest known terms in the place of those that stand nowhere."""
-        known = self._corpus.postings
-        missing = [term for term in query.terms if term not in known]
-        near = {term: nearest_terms(term, known) for term in missing} if len(known) else {}
-        notes = [
-            f"no line holds {term!r}; searched {', '.join(map(repr, others))} instead"
-            for term, others in near.items()
-            if others
-        ]
-        nowhere = [term for term in missing if not near.get(term)]
-        if nowhere:
-            notes.append(f"no line holds: {', '.join(nowhere)}")
-        added = [other for others in near.values() for other in others if other not in query.terms]
-        return dataclasses.replace(query, terms=(*query.terms, *dict.fromkeys(added))), notes
+    def catch_up(self, *, timeout_s: float = 0.0) -> bool:
+        """Write what waits into the index; return False where another process is at it."""
+        return catch_up(self._tree, self._settings.language, timeout_s=timeout_s)
 
-    def _rank(
-        self, query: Query, wanted: _Filter, count: int
-    ) -> tuple[list[tuple[float, dict[str, float], Doc]], int]:
-        corpus = self._corpus
-        stats = statistics(corpus, query)
-        rough = rough_scores(corpus, stats)
-        docs = corpus.docs
-        matching = {number for term in stats.idf for number, _ in corpus.postings[term]}
-        total = sum(1 for number in matching if wanted.allows(docs[number]))
-        pool: Iterable[tuple[float, int]] = (
-            (score, -number) for number, score in rough.items() if wanted.allows(docs[number])
-        )
-        best = heapq.nlargest(max(CANDIDATES, count), pool)
-        scored = []
-        for _, negative in best:
-            doc = docs[-negative]
-            parts = {
-                name: WEIGHTS.get(name, 0.0) * value
-                for name, value in features(corpus, query, stats, doc).items()
-            }
-            scored.append((sum(parts.values()), parts, doc))
-        # Ties go by path and line, so that the same query gives the same page everywhere.
-        scored.sort(key=lambda item: (-item[0], item[2].path, item[2].line))
-        return scored[:count], max(total, len(scored))
+    def close(self) -> None:
+        """Write what waits into the index, if nobody else is at it."""
+        with contextlib.suppress(OSError, WorkspaceError, ValueError):
+            if self.waiting() > MAX_WAITING:
+                self.catch_up()
+
+    def waiting(self) -> int:
+        """Return how many documents wait to be indexed."""
+        return self._source.take().tail_count
+
+    def _snapshot(self) -> Snapshot:
+        snapshot = self._source.take()
+        if snapshot.tail_count <= MAX_TAIL:
+            return snapshot
+        try:
+            self.catch_up()
+        except (OSError, WorkspaceError, ValueError) as err:
+            # A folder that cannot be written is searched all the same.
+            _log.debug("the index could not be written: %s", err)
+            return snapshot
+        return self._source.take()
 
 
-def rough_scores(corpus: Corpus, stats: Statistics) -> dict[int, float]:
-    """Return a first score for every document that holds a term or stands near one that does."""
-    rough: dict[int, float] = {}
-    for term, weight in stats.idf.items():
-        for number, count in corpus.postings[term]:
-            doc = corpus.docs[number]
-            value = weight * saturated(count, doc.length, stats.mean_length)
-            rough[number] = rough.get(number, 0.0) + value
-            members = corpus.sessions[doc.session]
-            for offset, share in WIDE_KERNEL.items():
-                # A neighbour at `offset` lends to me: I lend to the one at minus `offset`.
-                place = doc.place - offset
-                if 0 <= place < len(members):
-                    near = members[place]
-                    rough[near] = rough.get(near, 0.0) + 0.5 * share * weight
-    return rough
+def _name_notes(query: str, snapshot: Snapshot) -> list[str]:
+    near = nearest_names(query, snapshot.paths.values())
+    return [f"files with such a name: {', '.join(near)}"] if near else []
 
 
-def _hit(doc: Doc, score: float, parts: dict[str, float] | None) -> Hit:
-    clipped = len(doc.text) > MAX_LINE_CHARS
-    return Hit(
-        path=doc.path,
-        line=doc.line,
-        text=doc.text[:MAX_LINE_CHARS] + ("..." if clipped else ""),
-        ts=doc.ts or None,
-        speaker=doc.speaker or None,
-        score=round(score, 6),
-        clipped_line=clipped,
-        features=parts,
-    )
+def _next_call(query: str, wanted: Wanted, limit: int, offset: int) -> str:
+    import json
 
-
-def _comparable(bound: datetime, said: datetime) -> datetime:
-    return bound if bound.tzinfo is not None else bound.replace(tzinfo=said.tzinfo)
+    given = {
+        "query": query,
+        "path": None if wanted.path == "." else wanted.path,
+        "speaker": wanted.speaker,
+        "since": None if wanted.since is None else str(wanted.since),
+        "until": None if wanted.until is None else str(wanted.until),
+        "limit": None if limit == 10 else limit,
+        "offset": offset,
+    }
+    parts = (f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in given.items() if v is not None)
+    return f"search_files({', '.join(parts)})"

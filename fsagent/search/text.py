@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 from fsagent.search.wordlists import IRREGULAR, STOP_WORDS
@@ -20,6 +20,7 @@ CJK = (
     "\U00020000-\U0003134f"
 )
 _TOKEN = re.compile(rf"[{CJK}]+|(?:(?![{CJK}])[^\W_])+(?:['’](?:(?![{CJK}])[^\W_])+)*")
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _IS_CJK = re.compile(f"[{CJK}]")
 _POSSESSIVE = ("'s", "’s")
 
@@ -36,17 +37,31 @@ STEMMERS = {
 
 def terms(text: str, language: str = "en") -> list[str]:
     """Return the index terms of `text` in order, stop words removed, repetitions kept."""
-    stem = _stem(language)
-    return [term for token in tokens(text) for term in _token_terms(token, stem)]
+    return [term for token in tokens(text) for term in token_terms(token, language)]
 
 
-def tokens(text: str) -> Iterator[str]:
-    """Yield lower-cased words and whole CJK runs of `text`, possessive endings removed."""
-    for match in _TOKEN.finditer(
-        unicodedata.normalize("NFKC", text) if not text.isascii() else text
-    ):
-        word = match.group().lower()
-        yield word[:-2] if word.endswith(_POSSESSIVE) else word
+def tokens(text: str) -> list[str]:
+    """Return the lower-cased words and whole CJK runs of `text`, possessive endings removed."""
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return [_without_possessive(word) for word in find_tokens(normal.lower())]
+
+
+def find_tokens(lowered: str) -> list[str]:
+    """Return the words and CJK runs of a text that is NFKC and lower case already."""
+    found: list[str] = (_ASCII_TOKEN if lowered.isascii() else _TOKEN).findall(lowered)
+    return found
+
+
+def token_terms(token: str, language: str) -> list[str]:
+    """Return the terms of one token: a word's stem, a CJK run's characters and pairs."""
+    if not token.isascii() and _IS_CJK.match(token):
+        return [*token, *(token[i : i + 2] for i in range(len(token) - 1))]
+    term = _stem(language)(_without_possessive(token))
+    return [term] if term else []
+
+
+def _without_possessive(word: str) -> str:
+    return word[:-2] if word.endswith(_POSSESSIVE) else word
 
 
 def is_stop_word(word: str, language: str = "en") -> bool:
@@ -81,13 +96,6 @@ _LIGATURES = str.maketrans(
 
 def _folds(base: str) -> bool:
     return base < "\u0250" or "\u0370" <= base < "\u0400" or "\u1e00" <= base < "\u2000"
-
-
-def _token_terms(token: str, stem: Callable[[str], str]) -> list[str]:
-    if not token.isascii() and _IS_CJK.match(token):
-        return [*token, *(token[i : i + 2] for i in range(len(token) - 1))]
-    term = stem(token)
-    return [term] if term else []
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The nearest known terms to one that stands nowhere: for typos, and only then.
+"""The nearest known terms and file names to what stands nowhere: for typos, and only then.
 
 A word that is merely absent must not become another word (`whose` is no typo of `whole`): looser
 rules (80 % similar, from four letters) cost a quarter of a point of recall on dialogue.
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 MIN_LENGTH = 5
 MIN_SIMILARITY = 86
 MAX_TERMS = 3
+MIN_NAME_SIMILARITY = 75
+MAX_NAME_CHARS = 200
 
 
 def nearest_terms(term: str, known: Iterable[str]) -> list[str]:
@@ -30,3 +32,21 @@ def nearest_terms(term: str, known: Iterable[str]) -> list[str]:
         term, near, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=MAX_TERMS
     )
     return list(dict.fromkeys([*swapped, *(name for name, _, _ in found)]))[:MAX_TERMS]
+
+
+def nearest_names(query: str, paths: Iterable[str], *, limit: int = 3) -> list[str]:
+    """Return the files whose names are like `query`, best first."""
+    from rapidfuzz import fuzz, process
+
+    names = {path: _plain(path.rpartition("/")[2].rpartition(".")[0]) for path in paths}
+    wanted = _plain(query.strip().rpartition("/")[2].removesuffix(".md"))[:MAX_NAME_CHARS]
+    if len(wanted) < MIN_LENGTH:
+        return []
+    near = process.extract(
+        wanted, names, scorer=fuzz.token_sort_ratio, score_cutoff=MIN_NAME_SIMILARITY, limit=limit
+    )
+    return [str(path) for _, _, path in near]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", " ").replace("_", " ")

@@ -131,3 +131,11 @@ def _irregular(table: str) -> dict[str, str]:
 
 IRREGULAR: dict[str, dict[str, str]] = {"en": _irregular(_EN_IRREGULAR)}
 """Forms a stemmer cannot reach, by language: form -> base."""
+
+_TIME = """
+yesterday today tonight tomorrow ago last next week weeks weekend month months year years since
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december recently morning day days
+"""
+TIME_WORDS = frozenset(_TIME.split())
+"""Words that tell when something was."""

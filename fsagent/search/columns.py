@@ -1,0 +1,222 @@
+"""Columns beside the index: what re-ranking must know of every document, at its ordinal.
+
+Plain arrays, read through mmap. A document's terms stand as 32-bit hashes, so that a neighbour's
+term frequencies cost a slice instead of a decoded document: 26 bytes and 4 a term for a message.
+Messages of one session stand together as a chunk of at most 64; `links` joins the chunks of a
+session that was cut or went on later.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CHUNK = 64
+_TYPES = {
+    "ends": "I",
+    "files": "I",
+    "lines": "I",
+    "minutes": "i",
+    "speakers": "H",
+    "flags": "H",
+    "places": "H",
+    "terms": "I",
+    "links": "I",
+}
+_PER_DOCUMENT = ("ends", "files", "lines", "minutes", "speakers", "flags", "places")
+
+
+@dataclass
+class Columns:
+    """The arrays. `ends[i]` is where document i's terms end; `places[i]` its place in its chunk."""
+
+    ends: Sequence[int] = field(default_factory=lambda: array("I"))
+    files: Sequence[int] = field(default_factory=lambda: array("I"))
+    lines: Sequence[int] = field(default_factory=lambda: array("I"))
+    minutes: Sequence[int] = field(default_factory=lambda: array("i"))
+    speakers: Sequence[int] = field(default_factory=lambda: array("H"))
+    flags: Sequence[int] = field(default_factory=lambda: array("H"))
+    places: Sequence[int] = field(default_factory=lambda: array("H"))
+    terms: Sequence[int] = field(default_factory=lambda: array("I"))
+    links: Sequence[int] = field(default_factory=lambda: array("I"))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One document's values, on their way into the columns."""
+
+    hashes: list[int]
+    file: int
+    line: int
+    minute: int
+    speaker: int
+    flags: int
+    place: int
+    after: int | None
+    """The ordinal this one follows in its session, where that is not the one before it."""
+
+
+class Appender:
+    """Collects rows behind `base` documents; gives them their ordinals."""
+
+    def __init__(self, base: int = 0, base_terms: int = 0) -> None:
+        self.base, self.base_terms = base, base_terms
+        self.columns = Columns()
+        self.term_count = base_terms
+
+    @property
+    def count(self) -> int:
+        """The ordinal that the next row gets."""
+        return self.base + len(self.columns)
+
+    def add(self, row: Row) -> int:
+        """Append a row and return its ordinal."""
+        ordinal = self.count
+        columns = self.columns
+        self.term_count += len(row.hashes)
+        columns.terms.extend(row.hashes)  # type: ignore[attr-defined]
+        for name, value in zip(
+            _PER_DOCUMENT,
+            (self.term_count, row.file, row.line, row.minute, row.speaker, row.flags, row.place),
+            strict=True,
+        ):
+            getattr(columns, name).append(value)
+        if row.after is not None:
+            columns.links.extend((row.after, ordinal))  # type: ignore[attr-defined]
+        return ordinal
+
+    def write(self, folder: Path) -> None:
+        """Append what was collected to the files of `folder` and start anew behind it."""
+        count = self.count
+        for name in _TYPES:
+            with (folder / name).open("ab") as file:
+                getattr(self.columns, name).tofile(file)
+        self.base, self.base_terms = count, self.term_count
+        self.columns = Columns()
+
+
+def cut(folder: Path, *, count: int, terms: int, links: int) -> None:
+    """Cut the files to what a manifest knows; what a crash left behind it is dropped."""
+    lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
+    for name, code in _TYPES.items():
+        path = folder / name
+        size = lengths[name] * array(code).itemsize
+        if not path.exists():
+            path.touch()
+        if path.stat().st_size > size:
+            os.truncate(path, size)
+
+
+def load(folder: Path, *, count: int, terms: int, links: int) -> Columns:
+    """Map the first `count` documents' columns. Raises ValueError where the files are shorter."""
+    lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
+    return Columns(
+        **{name: _map(folder / name, code, lengths[name]) for name, code in _TYPES.items()}
+    )
+
+
+def _map(path: Path, code: str, length: int) -> Sequence[int]:
+    size = length * array(code).itemsize
+    if size == 0:
+        return array(code)
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < size:
+            raise ValueError(f"{path.name} is shorter than its manifest says")
+        mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    view: Sequence[int] = memoryview(mapped).cast(code)  # type: ignore[call-overload]
+    return view
+
+
+class Documents:
+    """The columns of the index and behind them those of what is not indexed yet, as one."""
+
+    def __init__(self, disk: Columns, tail: Columns) -> None:
+        self._disk, self._tail = disk, tail
+        self.base = len(disk)
+        self.count = self.base + len(tail)
+        self._disk_terms = disk.ends[-1] if self.base else 0
+        self._before: dict[int, int] = {}
+        self._behind: dict[int, int] = {}
+        for links in (disk.links, tail.links):
+            self._before.update(zip(links[1::2], links[::2], strict=True))
+        self._behind = {before: after for after, before in self._before.items()}
+
+    def _at(self, ordinal: int) -> tuple[Columns, int]:
+        return (self._disk, ordinal) if ordinal < self.base else (self._tail, ordinal - self.base)
+
+    def terms(self, ordinal: int) -> list[int]:
+        """Return the term hashes of a document."""
+        columns, i = self._at(ordinal)
+        if columns is self._disk:
+            start, shift = (columns.ends[i - 1] if i else 0), 0
+        else:
+            shift = self._disk_terms
+            start = columns.ends[i - 1] if i else shift
+        return list(columns.terms[start - shift : columns.ends[i] - shift])
+
+    def place(self, ordinal: int) -> int:
+        """Return a document's place in its chunk, 0 for the first."""
+        columns, i = self._at(ordinal)
+        return columns.places[i]
+
+    def flags(self, ordinal: int) -> int:
+        """Return a document's shape and kind."""
+        columns, i = self._at(ordinal)
+        return columns.flags[i]
+
+    def speaker(self, ordinal: int) -> int:
+        """Return the number of a document's speaker."""
+        columns, i = self._at(ordinal)
+        return columns.speakers[i]
+
+    def minute(self, ordinal: int) -> int:
+        """Return a document's time in minutes, -1 where it has none."""
+        columns, i = self._at(ordinal)
+        return columns.minutes[i]
+
+    def position(self, ordinal: int) -> tuple[int, int]:
+        """Return the file's number and the line."""
+        columns, i = self._at(ordinal)
+        return columns.files[i], columns.lines[i]
+
+    def before(self, ordinal: int) -> int | None:
+        """Return the document before this one in its session."""
+        if self.place(ordinal):
+            return ordinal - 1
+        return self._before.get(ordinal)
+
+    def behind(self, ordinal: int) -> int | None:
+        """Return the document after this one in its session."""
+        after = ordinal + 1
+        if after < self.count and after != self.base and self.place(after):
+            return after
+        return self._behind.get(ordinal)
+
+    def chunk(self, ordinal: int) -> range:
+        """Return the ordinals of a document's chunk."""
+        start = ordinal - self.place(ordinal)
+        end = ordinal + 1
+        while end < self.count and end != self.base and self.place(end):
+            end += 1
+        return range(start, end)
+
+
+def chunked(sessions: Sequence[str]) -> Iterator[tuple[int, int, int | None]]:
+    """Order documents by session and cut each into chunks.
+
+    Yields (index, place, index of the one before where a chunk was cut). Sessions come in the
+    order of their first document, so that one conversation stands together.
+    """
+    groups: dict[str, list[int]] = {}
+    for index, session in enumerate(sessions):
+        groups.setdefault(session, []).append(index)
+    for members in groups.values():
+        for n, index in enumerate(members):
+            yield index, n % CHUNK, members[n - 1] if n and n % CHUNK == 0 else None

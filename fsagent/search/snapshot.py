@@ -1,0 +1,159 @@
+"""One consistent view for a search: the last commit, and behind it what waits to be indexed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fsagent.search.analysis import Analysis, Analyzer
+from fsagent.search.changes import Change, changes, scan
+from fsagent.search.columns import Appender, Columns, Documents, load
+from fsagent.search.documents import Document
+from fsagent.search.index import open_index
+from fsagent.search.manifest import MANIFEST, Manifest, read_manifest, read_pointer
+from fsagent.search.rows import RowMaker
+from fsagent.workspace.tree import Entry, Tree
+
+
+@dataclass
+class Commit:
+    """What one commit of the index holds; empty where there is no index yet."""
+
+    folder: Path | None
+    stamp: tuple[str, int, int]
+    manifest: Manifest
+    columns: Columns
+    searcher: Any = None
+    schema: Any = None
+
+
+@dataclass
+class Snapshot:
+    """A commit with its tail. Ordinals at or behind `commit.manifest.count` are the tail's."""
+
+    commit: Commit
+    documents: Documents
+    paths: dict[int, str]
+    speakers: list[str]
+    languages: list[str]
+    pending: list[Change]
+    tail_postings: dict[int, list[int]] = field(default_factory=dict)
+    tail_words: set[str] = field(default_factory=set)
+    tail_terms: int = 0
+    tail_chunks: int = 0
+
+    @property
+    def tail_count(self) -> int:
+        """How many documents wait to be indexed."""
+        return self.documents.count - self.documents.base
+
+    @property
+    def live_count(self) -> int:
+        """How many documents can be found."""
+        searcher = self.commit.searcher
+        return (searcher.num_docs if searcher is not None else 0) + self.tail_count
+
+
+class SnapshotSource:
+    """Makes snapshots of a tree, keeping the commit and the tail while nothing changes."""
+
+    def __init__(self, tree: Tree, language: str) -> None:
+        self._tree, self._language = tree, language
+        self._analyzer = Analyzer(language)
+        self._commit: Commit | None = None
+        self._snapshot: Snapshot | None = None
+        self._key: object = None
+
+    def take(self) -> Snapshot:
+        """Return a snapshot of the files as they are now."""
+        commit = self._load_commit()
+        found = scan(self._tree)
+        pending = [c for c in changes(self._tree, commit.manifest, found) if _matters(c)]
+        key = (commit.stamp, tuple((c.path, _stat(found.get(c.path))) for c in pending))
+        if self._snapshot is None or key != self._key:
+            self._snapshot, self._key = self._make(commit, pending), key
+        return self._snapshot
+
+    def _load_commit(self) -> Commit:
+        folder = read_pointer(self._tree.derived)
+        stamp = _stamp(folder)
+        if self._commit is not None and self._commit.stamp == stamp:
+            return self._commit
+        self._commit = self._open(folder, stamp) or Commit(
+            None, ("", 0, 0), Manifest(language=self._language), Columns()
+        )
+        return self._commit
+
+    def _open(self, folder: Path | None, stamp: tuple[str, int, int]) -> Commit | None:
+        """Open a commit, the manifest first: tantivy is then at least as new as it."""
+        manifest = read_manifest(folder) if folder else None
+        if folder is None or manifest is None or manifest.language != self._language:
+            return None
+        try:
+            columns = load(folder, count=manifest.count, terms=manifest.terms, links=manifest.links)
+            index = open_index(folder)
+        except (OSError, ValueError):
+            return None
+        return Commit(folder, stamp, manifest, columns, index.searcher(), index.schema)
+
+    def _make(self, commit: Commit, pending: list[Change]) -> Snapshot:
+        manifest = commit.manifest
+        appender = Appender(manifest.count, manifest.terms)
+        speakers = list(manifest.speakers)
+        postings: dict[int, list[int]] = {}
+        words: set[str] = set()
+
+        def collect(
+            ordinal: int, number: int, path: str, document: Document, analysis: Analysis
+        ) -> None:
+            words.update(analysis.terms)
+            for item in set(analysis.hashes):
+                postings.setdefault(item, []).append(ordinal)
+
+        rows = RowMaker(self._analyzer, appender, speakers, collect)
+        paths = manifest.paths()
+        number = manifest.next_number
+        for change in pending:
+            if change.replaces is not None:
+                paths.pop(change.replaces, None)
+            if change.entry is None:
+                if change.replaces is None:
+                    paths = {n: path for n, path in paths.items() if path != change.path}
+                continue
+            known = change.entry.number
+            rows.add(change, number if known < 0 else known)
+            if known < 0:
+                paths[number] = change.path
+                number += 1
+        return Snapshot(
+            commit=commit,
+            documents=Documents(commit.columns, appender.columns),
+            paths=paths,
+            speakers=speakers,
+            languages=sorted({*manifest.languages, *rows.languages}),
+            pending=pending,
+            tail_postings=postings,
+            tail_words=words,
+            tail_terms=len(appender.columns.terms),
+            tail_chunks=rows.chunks,
+        )
+
+
+def _matters(change: Change) -> bool:
+    """Say whether a change adds or takes away text; a new time alone does not."""
+    return change.data is not None or change.entry is None
+
+
+def _stat(entry: Entry | None) -> tuple[int, int] | None:
+    return (entry.size, entry.mtime_ns) if entry else None
+
+
+def _stamp(folder: Path | None) -> tuple[str, int, int]:
+    if folder is None:
+        return "", 0, 0
+    try:
+        info = (folder / MANIFEST).stat()
+    except OSError:
+        return "", 0, 0
+    return folder.name, info.st_mtime_ns, info.st_ino
