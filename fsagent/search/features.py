@@ -53,6 +53,7 @@ class Statistics:
     """What BM25 needs: each term's idf, by its place in the query, and mean lengths in terms."""
 
     idf: list[float]
+    session_idf: list[float]
     document_length: float
     chunk_length: float
 
@@ -180,9 +181,9 @@ class FeatureMaker:
             norm = _SESSION_K1 * (
                 1 - _SESSION_B + _SESSION_B * length / self.statistics.chunk_length
             )
-            idf = self.statistics.idf
+            idf = self.statistics.session_idf
             total = sum(idf[t] * n * (_SESSION_K1 + 1) / (n + norm) for t, n in counts.items())
-            known = self._sessions[start] = total / self._most
+            known = self._sessions[start] = total / (sum(idf) or 1.0)
         return known
 
     def _speaker(self, ordinal: int, talk: bool) -> float:

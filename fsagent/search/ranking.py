@@ -6,7 +6,7 @@ import heapq
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from math import log
+from math import exp, log
 
 from fsagent.config import Settings
 from fsagent.search.analysis import term_hash
@@ -30,12 +30,14 @@ class Plan:
     query: Query
     terms: list[QueryTerm] = field(default_factory=list)
     idf: list[float] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
     speakers: set[str] = field(default_factory=set)
 
     def add(self, term: QueryTerm, count: int, total: int) -> None:
         """Take in a term that `count` of `total` documents hold."""
         self.terms.append(term)
-        self.idf.append(log(1 + (max(0, total - count) + 0.5) / (count + 0.5)))
+        self.counts.append(count)
+        self.idf.append(_idf(total, count))
 
     def numbers(self) -> dict[int, int]:
         """Return each form's hash with the place of its term."""
@@ -158,7 +160,10 @@ def feature_maker(snapshot: Snapshot, plan: Plan) -> FeatureMaker:
     documents = max(1, snapshot.documents.count)
     terms = manifest.terms + snapshot.tail_terms
     chunks = max(1, manifest.chunks + snapshot.tail_chunks)
-    statistics = Statistics(plan.idf, max(1.0, terms / documents), max(1.0, terms / chunks))
+    session_idf = [_idf(chunks, chunks * (1 - exp(-count / chunks))) for count in plan.counts]
+    statistics = Statistics(
+        plan.idf, session_idf, max(1.0, terms / documents), max(1.0, terms / chunks)
+    )
     lowered = enumerate(name.lower() for name in snapshot.speakers)
     names = {term for name in plan.query.speakers for term in terms_of(name)}
     return FeatureMaker(
@@ -169,6 +174,10 @@ def feature_maker(snapshot: Snapshot, plan: Plan) -> FeatureMaker:
         speakers=frozenset(number for number, name in lowered if name in plan.speakers),
         name_hashes=frozenset(map(term_hash, names)),
     )
+
+
+def _idf(total: float, holding: float) -> float:
+    return log(1 + (max(0.0, total - holding) + 0.5) / (holding + 0.5))
 
 
 def _count(snapshot: Snapshot, term: QueryTerm) -> int:
