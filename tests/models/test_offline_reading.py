@@ -196,3 +196,8 @@ def test_a_title_ends_no_sentence(title: str) -> None:
         f"I met {title}. Wendell today.",
         "She left.",
     ]
+
+
+def test_a_step_that_only_called_tools_is_never_an_answer() -> None:
+    said = ask("Where does Ana live?", "assistant: [called search_files] [called open]")
+    assert said == REFUSAL

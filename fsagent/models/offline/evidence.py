@@ -18,6 +18,7 @@ _RECALL = re.compile(
     r"^\[?(?P<day>\d{4}-\d\d-\d\d)(?:[ T](?P<time>\d\d:\d\d))?[^\]\s]*\]? (?P<speaker>[^:]{1,60}): (?P<body>.*)$"
 )
 _MISSING = re.compile(r"^\(no line holds: (?P<words>.*)\)$")
+_CALLED = re.compile(r"^(?:\[called [^\]\s]+\]\s*)+$")
 _DAY_FILE = re.compile(r"^recall/\d{4}/(\d{4}-\d\d-\d\d)\.jsonl$")
 
 
@@ -88,7 +89,9 @@ def make_line(path: str, number: int, text: str, rank: int | None) -> Line:
     if match is None:
         return Line(path, number, text, rank=rank)
     said = _moment(f"{match['day']} {match['time'] or '00:00'}")
-    return Line(path, number, match["body"], match["speaker"].strip(), said, rank)
+    # A step of the agent that only called tools says nothing that could be an answer.
+    body = "" if _CALLED.match(match["body"]) else match["body"]
+    return Line(path, number, body, match["speaker"].strip(), said, rank)
 
 
 def _moment(text: str) -> datetime | None:
