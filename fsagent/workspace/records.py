@@ -22,6 +22,7 @@ CONTENT_KEY = b',"content":"'
 _PREFIX = b'{"crc":"'
 _PREFIX_LENGTH = len(_PREFIX) + 8 + len(b'",')
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CRC = re.compile(rb"[0-9a-f]{8}")
 _SEQ = re.compile(rb'"seq":([0-9]{1,15})[,}]')
 _ROLES = frozenset(get_args(Role))
 MAX_SEQ = 10**15
@@ -85,8 +86,10 @@ def decode(line: bytes) -> Record:
     """
     line = line.rstrip(b"\r\n")
     if line.startswith(_PREFIX):
-        check = int(line[len(_PREFIX) : len(_PREFIX) + 8], 16)
-        if zlib.crc32(line[_PREFIX_LENGTH:]) != check:
+        check = line[len(_PREFIX) : len(_PREFIX) + 8]
+        if not _CRC.fullmatch(check):
+            raise ValueError("it has no whole checksum; the line was torn or edited")
+        if zlib.crc32(line[_PREFIX_LENGTH:]) != int(check, 16):
             raise ValueError("its checksum does not fit; the line was damaged or edited")
     try:
         shape = json.loads(str(line, "utf-8"))

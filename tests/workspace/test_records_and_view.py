@@ -225,3 +225,8 @@ def test_a_splice_leaves_the_rest_of_any_text(text: str, data: Any) -> None:
     assert document.body.endswith(right)
     removed = document.body[len(left) : len(document.body) - len(right)]
     assert removed.replace("\r\n", "\n") == plain[start:end]
+
+
+def test_a_torn_checksum_is_reported_in_words() -> None:
+    with pytest.raises(ValueError, match="it has no whole checksum; the line was torn or edited"):
+        decode(b'{"crc":"aa","seq":99,"ts":"2026')
