@@ -69,7 +69,8 @@ def ask(
 
     Without QUESTION it is read from standard input.
     """
-    text = " ".join(question) if question and question != ("-",) else sys.stdin.read()
+    given = question and question != ("-",)
+    text = _unbroken(" ".join(question)) if given else _utf8(sys.stdin.buffer.read())
     if not text.strip():
         raise ConfigError("there is no question; write it behind the command, or pipe it in")
     flags = {"model": model, "base_url": base_url, "profile": profile}
@@ -226,10 +227,29 @@ def _read_line(prompt: str) -> str:
     """Read a line with the line editor on a terminal, plainly from a pipe."""
     if sys.stdin.isatty():
         return input(prompt)
-    line = sys.stdin.readline()
+    line = _utf8(sys.stdin.buffer.readline())
     if not line:
         raise EOFError
     return line.rstrip("\n")
+
+
+def _utf8(raw: bytes) -> str:
+    """Return standard input as text; what is kept for ever is not kept with holes in it."""
+    try:
+        return raw.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as err:
+        raise ConfigError(
+            "standard input is not UTF-8 text; convert it first, e.g. iconv -f latin1 -t utf-8"
+        ) from err
+
+
+def _unbroken(text: str) -> str:
+    """Return the words of the command line; bytes that are not UTF-8 arrive as lone surrogates."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as err:
+        raise ConfigError("the question is not UTF-8 text; use a terminal set to UTF-8") from err
+    return text
 
 
 @contextlib.contextmanager

@@ -143,3 +143,25 @@ def _wait_for(terminal: int, wanted: bytes, deadline_s: float = 30) -> None:
 def test_a_message_of_several_lines(lines: list[str], message: str) -> None:
     rest = iter(lines)
     assert read_message(lambda prompt: next(rest)) == message
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_bytes_that_are_not_utf8_are_refused_and_not_kept(memory: Path, command: str) -> None:
+    before = [path.read_bytes() for path in sorted(memory.glob("recall/*/*"))]
+    done = subprocess.run(
+        [sys.executable, "-m", "fsagent", command, "-w", str(memory)],
+        input=b"What is caf\xe9?\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"not UTF-8 text; convert it first" in done.stderr
+    assert [path.read_bytes() for path in sorted(memory.glob("recall/*/*"))] == before
+
+
+def test_an_argument_that_is_not_utf8_is_refused(fsagent: Run, memory: Path) -> None:
+    done = fsagent("ask", "-w", "memory", os.fsdecode(b"caf\xe9?"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the question is not UTF-8 text" in done.stderr
