@@ -20,6 +20,7 @@ from fsagent.cli.common import (
 from fsagent.types import Hit, HitPage
 
 MAX_LISTING_BYTES = 1_000_000
+LINES_AROUND = 3
 
 
 @click.command()
@@ -50,6 +51,7 @@ def grep(workspace: str | None, as_json: bool, pattern: str, path: str, **option
     """
     from fsagent.search.grep import grep as run
 
+    _check_counts(**options)
     with open_workspace(workspace) as memory:
         page = run(memory.tree, pattern, path=path, **options)
     return _print_page(page, as_json)
@@ -85,6 +87,9 @@ def search(
     from fsagent.search.ranked import Search
     from fsagent.tools.when import since_moment, until_moment
 
+    _check_counts(context=context, **options)
+    if not " ".join(query).strip():
+        raise click.UsageError("the query is empty; write a few words")
     with open_memory(workspace, as_of=as_of) as memory:
         now = memory.recall.now()
         finder = Search(memory.tree, memory.settings, memory.clock)
@@ -116,12 +121,17 @@ def open_file(
     """
     from fsagent.workspace.view import view_lines
 
-    path, start, end = _with_line(path, start, end)
+    path, line = _with_line(path) if start is None else (path, None)
     with open_workspace(workspace) as memory:
         lines = view_lines(path, memory.tree.read_bytes(path))
+    asked = start if line is None else line
+    if asked is not None and not 1 <= asked <= max(1, len(lines)):
+        raise click.UsageError(f"{path} has {len(lines)} lines; there is no line {asked}")
+    if line is not None:
+        start, end = line - LINES_AROUND, line + LINES_AROUND
     first, last = max(1, start or 1), min(len(lines), end or len(lines))
-    if first > max(1, len(lines)) or last < first - 1:
-        raise click.UsageError(f"{path} has {len(lines)} lines; there is no line {start}")
+    if last < first - 1:
+        raise click.UsageError(f"line {end} stands before line {first}; write START, then END")
     shown = list(enumerate(lines[first - 1 : last], first))
     if as_json:
         say_json({"path": path, "start": first, "end": last, "total": len(lines), "lines": shown})
@@ -130,11 +140,19 @@ def open_file(
         say(f"{number}: {text}")
 
 
-def _with_line(path: str, start: int | None, end: int | None) -> tuple[str, int | None, int | None]:
+def _with_line(path: str) -> tuple[str, int | None]:
+    """Split `path:14` as grep prints it into the path and its line."""
     name, colon, number = path.rpartition(":")
-    if start is None and colon and number.isdigit():
-        return name, int(number) - 3, int(number) + 3
-    return path, start, end
+    return (name, int(number)) if colon and number.isdecimal() else (path, None)
+
+
+def _check_counts(*, limit: int, offset: int, context: int, **_: Any) -> None:
+    """Refuse counts that could only find nothing."""
+    if limit < 1:
+        raise click.UsageError(f"--limit is {limit}; write 1 or more")
+    for name, value in (("--offset", offset), ("--context", context)):
+        if value < 0:
+            raise click.UsageError(f"{name} is {value}; write 0 or more")
 
 
 @click.command()

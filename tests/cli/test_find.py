@@ -65,3 +65,33 @@ def test_ls_shows_the_tree(fsagent: Run, filled: None) -> None:
     done = fsagent("ls", "-w", "memory")
     assert "human.md" in done.stdout and "What the agent knows about the person" in done.stdout
     assert ".fsagent" not in done.stdout
+
+
+def test_an_empty_query_is_refused(fsagent: Run, filled: None) -> None:
+    done = fsagent("search", " ", "-w", "memory")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the query is empty" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["grep", "search"])
+@pytest.mark.parametrize(
+    ("option", "value"), [("--limit", "0"), ("--limit", "-3"), ("--offset", "-1"), ("-C", "-1")]
+)
+def test_a_count_that_could_only_find_nothing_is_refused(
+    fsagent: Run, filled: None, command: str, option: str, value: str
+) -> None:
+    done = fsagent(command, "kitten", option, value, "-w", "memory")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"is {value}; write" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "place", [["archival/trip.md:999"], ["archival/trip.md:0"], ["archival/trip.md", "999"]]
+)
+def test_a_line_that_is_not_there_is_named_as_it_was_asked_for(
+    fsagent: Run, filled: None, place: list[str]
+) -> None:
+    done = fsagent("open", *place, "-w", "memory")
+    asked = place[-1].rpartition(":")[2]
+    assert done.returncode == 2
+    assert f"there is no line {asked}\n" in done.stderr
