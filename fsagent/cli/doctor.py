@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -120,6 +121,11 @@ def _find(workspace: str | None) -> tuple[Path | None, Check]:
         root = workspace_root(workspace)
     except WorkspaceError as err:
         return None, Check("workspace", "fail" if workspace else "warn", str(err))
+    if not os.access(root, os.W_OK):
+        words = (
+            f"{root} may not be written: search and open work, ask and chat do not; allow writing"
+        )
+        return root, Check("workspace", "warn", words)
     return root, Check("workspace", "ok", str(root))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import pytest
 from support import Run
 
 
@@ -91,3 +93,16 @@ def test_doctor_counts_a_torn_recall_line(fsagent: Run, tmp_path: Path) -> None:
         in done.stdout
     )
     assert day.read_bytes().endswith(b'"ts"')
+
+
+def test_doctor_warns_of_a_workspace_that_may_not_be_written(fsagent: Run, tmp_path: Path) -> None:
+    fsagent("init", "memory")
+    folder = tmp_path / "memory"
+    folder.chmod(0o555)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("root may write everything")
+        done = fsagent("doctor", "-w", "memory")
+    finally:
+        folder.chmod(0o755)
+    assert "warn  workspace" in done.stdout and "may not be written" in done.stdout
