@@ -13,13 +13,17 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
-from fsagent.search.text import find_tokens, is_stop_word, token_terms
+from fsagent.search.text import find_tokens, token_terms
 from fsagent.search.wordlists import STOP_WORDS, TIME_WORDS
 
 VERSION = 1
 """Counts changes of analysis and columns; an index of another version is rebuilt."""
+
+MAX_WORDS = 200_000
+"""Words remembered a language: bounds the memory of a long build over strange text."""
 
 QUESTION, ENDS_ASKING, TIME_WORD, PROPER_1, PROPER_2 = 1, 2, 4, 8, 16
 _PROPER = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
@@ -29,14 +33,18 @@ _SCRIPTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """The terms of a text in order, their hashes, the shape flags, and the language used."""
+class Analysis(NamedTuple):
+    """The terms of a text in order, joined by spaces; their hashes, the shape, the language used."""
 
-    terms: list[str]
+    body: str
     hashes: list[int]
     flags: int
     language: str
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms in order."""
+        return self.body.split()
 
 
 def term_hash(term: str) -> int:
@@ -49,50 +57,54 @@ class Analyzer:
 
     def __init__(self, default: str) -> None:
         self.default = default
-        self._words: dict[str, dict[str, _Word]] = {}
+        self._words: dict[str, _Words] = {}
 
     def analyze(self, text: str) -> Analysis:
         """Return the analysis of `text`."""
-        lowered = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
+        ascii_only = text.isascii()
+        lowered = (text if ascii_only else unicodedata.normalize("NFKC", text)).lower()
         words = find_tokens(lowered)
         language = self.default
-        known = self._words.setdefault(language, {})
-        entries = [known.get(word) or self._learn(word, language) for word in words]
-        if not text.isascii() or sum(entry.foreign for entry in entries) > 1:
-            language = detect(words, self.default)
+        entries = self._look_up(words, language)
+        if not ascii_only or sum([entry[3] for entry in entries]) > 1:
+            language = detect(words, language)
             if language != self.default:
-                known = self._words.setdefault(language, {})
-                entries = [known.get(word) or self._learn(word, language) for word in words]
-        terms: list[str] = []
-        hashes: list[int] = []
-        flags = 0
-        for entry in entries:
-            terms += entry.terms
-            hashes += entry.hashes
-            flags |= entry.flags
-        return Analysis(terms, hashes, flags | _shape(text), language)
+                entries = self._look_up(words, language)
+        flags = _shape(text)
+        if not entries:
+            return Analysis("", [], flags, language)
+        texts, hashes, times, _ = zip(*entries, strict=True)
+        flat = list(chain.from_iterable(hashes))
+        return Analysis(" ".join(texts), flat, flags | (TIME_WORD if any(times) else 0), language)
 
-    def _learn(self, word: str, language: str) -> _Word:
-        known = self._words[language]
-        if len(known) > 200_000:  # bounds the memory of a long build over strange text
-            known.clear()
-        terms = token_terms(word, language)
-        entry = _Word(
-            terms,
-            [term_hash(term) for term in terms],
-            TIME_WORD if word in TIME_WORDS or _is_year(word) else 0,
-            word in _LANGUAGES and language not in _LANGUAGES[word],
-        )
-        known[word] = entry
+    def _look_up(self, words: list[str], language: str) -> list[_Word]:
+        known = self._words.get(language)
+        if known is None or len(known) > MAX_WORDS:
+            known = self._words[language] = _Words(language)
+        # A word that says nothing is an empty entry; map() calls no Python for a word seen before.
+        return list(filter(None, map(known.__getitem__, words)))
+
+
+_Word = tuple[str, tuple[int, ...], bool, bool]
+"""A word's terms, their hashes, whether it tells a time, whether it is another language's stop word."""
+
+
+class _Words(dict[str, "_Word | None"]):
+    """The words of one language that were seen, each learnt when it is first asked for."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> _Word | None:
+        terms = token_terms(word, self._language)
+        tells_time = word in TIME_WORDS or _is_year(word)
+        foreign = word in _LANGUAGES and self._language not in _LANGUAGES[word]
+        entry: _Word | None = None
+        if terms or tells_time or foreign:
+            entry = (" ".join(terms), tuple(map(term_hash, terms)), tells_time, foreign)
+        self[word] = entry
         return entry
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    terms: list[str]
-    hashes: list[int]
-    flags: int
-    foreign: bool
 
 
 def detect(words: Iterable[str], default: str) -> str:
@@ -134,9 +146,3 @@ def _shape(text: str) -> int:
 
 def _is_year(word: str) -> bool:
     return len(word) == 4 and word.isdigit()
-
-
-def content_words(text: str, language: str) -> list[str]:
-    """Return the lower-cased words of a query in order, stop words left out."""
-    normal = unicodedata.normalize("NFKC", text).lower()
-    return [word for word in find_tokens(normal) if not is_stop_word(word, language)]

@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 CHUNK = 64
 _TYPES = {
@@ -30,26 +31,60 @@ _TYPES = {
 _PER_DOCUMENT = ("ends", "files", "lines", "minutes", "speakers", "flags", "places")
 
 
-@dataclass
-class Columns:
+class Columns(Protocol):
     """The arrays. `ends[i]` is where document i's terms end; `places[i]` its place in its chunk."""
 
-    ends: Sequence[int] = field(default_factory=lambda: array("I"))
-    files: Sequence[int] = field(default_factory=lambda: array("I"))
-    lines: Sequence[int] = field(default_factory=lambda: array("I"))
-    minutes: Sequence[int] = field(default_factory=lambda: array("i"))
-    speakers: Sequence[int] = field(default_factory=lambda: array("H"))
-    flags: Sequence[int] = field(default_factory=lambda: array("H"))
-    places: Sequence[int] = field(default_factory=lambda: array("H"))
-    terms: Sequence[int] = field(default_factory=lambda: array("I"))
-    links: Sequence[int] = field(default_factory=lambda: array("I"))
-
-    def __len__(self) -> int:
-        return len(self.ends)
+    @property
+    def ends(self) -> Sequence[int]: ...
+    @property
+    def files(self) -> Sequence[int]: ...
+    @property
+    def lines(self) -> Sequence[int]: ...
+    @property
+    def minutes(self) -> Sequence[int]: ...
+    @property
+    def speakers(self) -> Sequence[int]: ...
+    @property
+    def flags(self) -> Sequence[int]: ...
+    @property
+    def places(self) -> Sequence[int]: ...
+    @property
+    def terms(self) -> Sequence[int]: ...
+    @property
+    def links(self) -> Sequence[int]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Mapped:
+    """Columns as they stand on disk."""
+
+    ends: Sequence[int]
+    files: Sequence[int]
+    lines: Sequence[int]
+    minutes: Sequence[int]
+    speakers: Sequence[int]
+    flags: Sequence[int]
+    places: Sequence[int]
+    terms: Sequence[int]
+    links: Sequence[int]
+
+
+@dataclass(slots=True)
+class Growing:
+    """Columns in memory, being filled."""
+
+    ends: array[int] = field(default_factory=lambda: array("I"))
+    files: array[int] = field(default_factory=lambda: array("I"))
+    lines: array[int] = field(default_factory=lambda: array("I"))
+    minutes: array[int] = field(default_factory=lambda: array("i"))
+    speakers: array[int] = field(default_factory=lambda: array("H"))
+    flags: array[int] = field(default_factory=lambda: array("H"))
+    places: array[int] = field(default_factory=lambda: array("H"))
+    terms: array[int] = field(default_factory=lambda: array("I"))
+    links: array[int] = field(default_factory=lambda: array("I"))
+
+
+class Row(NamedTuple):
     """One document's values, on their way into the columns."""
 
     hashes: list[int]
@@ -68,28 +103,29 @@ class Appender:
 
     def __init__(self, base: int = 0, base_terms: int = 0) -> None:
         self.base, self.base_terms = base, base_terms
-        self.columns = Columns()
+        self.columns = Growing()
         self.term_count = base_terms
 
     @property
     def count(self) -> int:
         """The ordinal that the next row gets."""
-        return self.base + len(self.columns)
+        return self.base + len(self.columns.ends)
 
     def add(self, row: Row) -> int:
         """Append a row and return its ordinal."""
         ordinal = self.count
         columns = self.columns
         self.term_count += len(row.hashes)
-        columns.terms.extend(row.hashes)  # type: ignore[attr-defined]
-        for name, value in zip(
-            _PER_DOCUMENT,
-            (self.term_count, row.file, row.line, row.minute, row.speaker, row.flags, row.place),
-            strict=True,
-        ):
-            getattr(columns, name).append(value)
+        columns.terms.extend(row.hashes)
+        columns.ends.append(self.term_count)
+        columns.files.append(row.file)
+        columns.lines.append(row.line)
+        columns.minutes.append(row.minute)
+        columns.speakers.append(row.speaker)
+        columns.flags.append(row.flags)
+        columns.places.append(row.place)
         if row.after is not None:
-            columns.links.extend((row.after, ordinal))  # type: ignore[attr-defined]
+            columns.links.extend((row.after, ordinal))
         return ordinal
 
     def write(self, folder: Path) -> None:
@@ -99,7 +135,7 @@ class Appender:
             with (folder / name).open("ab") as file:
                 getattr(self.columns, name).tofile(file)
         self.base, self.base_terms = count, self.term_count
-        self.columns = Columns()
+        self.columns = Growing()
 
 
 def cut(folder: Path, *, count: int, terms: int, links: int) -> None:
@@ -117,7 +153,7 @@ def cut(folder: Path, *, count: int, terms: int, links: int) -> None:
 def load(folder: Path, *, count: int, terms: int, links: int) -> Columns:
     """Map the first `count` documents' columns. Raises ValueError where the files are shorter."""
     lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
-    return Columns(
+    return Mapped(
         **{name: _map(folder / name, code, lengths[name]) for name, code in _TYPES.items()}
     )
 
@@ -139,8 +175,8 @@ class Documents:
 
     def __init__(self, disk: Columns, tail: Columns) -> None:
         self._disk, self._tail = disk, tail
-        self.base = len(disk)
-        self.count = self.base + len(tail)
+        self.base = len(disk.ends)
+        self.count = self.base + len(tail.ends)
         self._disk_terms = disk.ends[-1] if self.base else 0
         self._before: dict[int, int] = {}
         self._behind: dict[int, int] = {}

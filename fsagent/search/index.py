@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def schema() -> Any:
     return builder.build()
 
 
+@lru_cache(maxsize=4096)
 def tags_of(path: str, speaker: str, kind: str) -> list[str]:
     """Return the exact terms that filters ask for: the file and its folders, the speaker, the kind."""
     tags = [f"p:{path}", f"k:{kind}"]
@@ -186,7 +188,7 @@ class _Writer:
         if entry is not None:
             manifest.files[change.path] = entry
         self.on_step("file", len(manifest.files))
-        if len(self.appender.columns) >= 100_000:
+        if len(self.appender.columns.ends) >= 100_000:
             self._write_columns()
 
     def _add(
@@ -194,7 +196,7 @@ class _Writer:
     ) -> None:
         self._writer.add_document(
             self._document(
-                body=" ".join(analysis.terms),
+                body=analysis.body,
                 tag=tags_of(path, document.speaker, document.kind),
                 ordinal=ordinal,
                 file=number,

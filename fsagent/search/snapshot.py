@@ -8,7 +8,7 @@ from typing import Any
 
 from fsagent.search.analysis import Analysis, Analyzer
 from fsagent.search.changes import Change, changes, scan
-from fsagent.search.columns import Appender, Columns, Documents, load
+from fsagent.search.columns import Appender, Columns, Documents, Growing, load
 from fsagent.search.documents import Document
 from fsagent.search.index import open_index
 from fsagent.search.manifest import MANIFEST, Manifest, read_manifest, read_pointer
@@ -81,7 +81,7 @@ class SnapshotSource:
         if self._commit is not None and self._commit.stamp == stamp:
             return self._commit
         self._commit = self._open(folder, stamp) or Commit(
-            None, ("", 0, 0), Manifest(language=self._language), Columns()
+            None, ("", 0, 0), Manifest(language=self._language), Growing()
         )
         return self._commit
 

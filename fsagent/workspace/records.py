@@ -84,6 +84,11 @@ def decode(line: bytes) -> Record:
     A line without a `crc` (written by hand) is read as it is. Raises ValueError with the reason
     for a line that is not a record or whose checksum does not fit.
     """
+    return _record(decode_shape(line))
+
+
+def decode_shape(line: bytes) -> dict[str, Any]:
+    """Return the JSON object of one line, its checksum checked, its fields not. Raises ValueError."""
     line = line.rstrip(b"\r\n")
     if line.startswith(_PREFIX):
         check = line[len(_PREFIX) : len(_PREFIX) + 8]
@@ -97,7 +102,7 @@ def decode(line: bytes) -> Record:
         raise ValueError("it is nested too deeply") from err
     if not isinstance(shape, dict):
         raise ValueError("it is not a JSON object")
-    return _record(shape)
+    return shape
 
 
 def claimed_seq(line: bytes) -> int:
