@@ -222,26 +222,23 @@ class Documents:
         columns, i = self._at(ordinal)
         return columns.files[i], columns.lines[i]
 
-    def before(self, ordinal: int) -> int | None:
-        """Return the document before this one in its session."""
-        if self.place(ordinal):
-            return ordinal - 1
+    def after(self, ordinal: int) -> int | None:
+        """Return the document that a chunk's first one goes on from, in an earlier chunk."""
         return self._before.get(ordinal)
 
-    def behind(self, ordinal: int) -> int | None:
-        """Return the document after this one in its session."""
-        after = ordinal + 1
-        if after < self.count and after != self.base and self.place(after):
-            return after
+    def onward(self, ordinal: int) -> int | None:
+        """Return the document that goes on from a chunk's last one, in a later chunk."""
         return self._behind.get(ordinal)
 
-    def chunk(self, ordinal: int) -> range:
-        """Return the ordinals of a document's chunk."""
-        start = ordinal - self.place(ordinal)
-        end = ordinal + 1
-        while end < self.count and end != self.base and self.place(end):
-            end += 1
-        return range(start, end)
+    def chunk(self, start: int) -> tuple[int, list[int], list[int]]:
+        """Return where a chunk's terms start, where those of each document end, and the terms."""
+        columns, i = self._at(start)
+        places = list(columns.places[i + 1 : i + CHUNK])
+        size = places.index(0) + 1 if 0 in places else len(places) + 1
+        ends = list(columns.ends[i : i + size])
+        shift = 0 if columns is self._disk else self._disk_terms
+        first = columns.ends[i - 1] if i else shift
+        return first, ends, list(columns.terms[first - shift : ends[-1] - shift])
 
 
 def chunked(sessions: Sequence[str]) -> Iterator[tuple[int, int, int | None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from fsagent.search.analysis import (
     ENDS_ASKING,
@@ -16,6 +17,7 @@ from fsagent.search.analysis import (
     QUESTION,
     TIME_WORD,
 )
+from fsagent.search.chunks import Chunk, Chunks
 from fsagent.search.columns import Documents
 from fsagent.search.documents import KINDS, NO_DATE, day_of
 from fsagent.search.query import Query
@@ -44,7 +46,7 @@ K1, B = 0.9, 0.3
 _SESSION_K1, _SESSION_B = 1.2, 0.5
 _WIDE_K1 = 1.5
 _NEAR = {-3: 0.2, -2: 0.4, -1: 1.0, 1: 0.2, 2: 0.1}
-BEFORE, BEHIND = 8, 5
+_NONE: list[int] = []
 _DOCUMENT = KINDS.index("document")
 
 
@@ -76,114 +78,87 @@ class FeatureMaker:
         name_hashes: frozenset[int],
     ) -> None:
         self.documents, self.query, self.statistics = documents, query, statistics
-        self.numbers, self.speakers, self.name_hashes = numbers, speakers, name_hashes
+        self.speakers, self.name_hashes = speakers, name_hashes
+        self.chunks = Chunks(documents, numbers)
         idf = statistics.idf
         self._most = sum(idf) or 1.0
+        self._most_session = sum(statistics.session_idf) or 1.0
         self._rarest = idf.index(max(idf)) if idf else -1
-        self._found: dict[int, tuple[list[int], int]] = {}
         self._sessions: dict[int, float] = {}
 
     def __call__(self, ordinal: int) -> dict[str, float]:
         """Return the features of a document."""
-        documents = self.documents
-        own, length = self.found(ordinal)
-        before, behind = self.around(ordinal)
+        chunk, place = self.chunks.of(ordinal)
+        own = chunk.hits.get(place, _NONE)
+        counts = _counts(own)
         near: dict[int, float] = {}
-        wide: dict[int, float] = dict.fromkeys(own, 0.0)
-        for term in own:
-            wide[term] += 1.0
-        for distance, other in (*before, *behind):
-            terms = self.found(other)[0]
-            if terms:
-                weight = _NEAR.get(distance, 0.0)
-                for term in terms:
-                    wide[term] = wide.get(term, 0.0) + 1.0 / (1 + abs(distance))
-                    if weight:
-                        near[term] = near.get(term, 0.0) + weight
-        flags = documents.flags(ordinal)
-        previous = before[0][1] if before else None
-        asked = previous is not None and bool(documents.flags(previous) & QUESTION)
-        talk = (flags >> KIND_SHIFT) & 0xFF != _DOCUMENT
+        wide = counts.copy()
+        for distance, terms in self.chunks.window(chunk, place):
+            weight, share = _NEAR.get(distance, 0.0), 1.0 / (1 + abs(distance))
+            for term in terms:
+                wide[term] = wide.get(term, 0.0) + share
+                if weight:
+                    near[term] = near.get(term, 0.0) + weight
+        flags = self.documents.flags(ordinal)
+        previous = self.chunks.previous(chunk, place)
+        asked = previous is not None and bool(self.documents.flags(previous[0]) & QUESTION)
+        talk = flags >> KIND_SHIFT != _DOCUMENT
         asks = self.query.asks
-        asked_terms = self.found(previous)[0] if asked and previous is not None else []
         return {
-            "own": self._sum(_counts(own), length, K1),
+            "own": self._sum(counts, chunk.length(place), K1),
             "context": self._sum(near, None, K1),
             "wide": self._sum(wide, None, _WIDE_K1),
             "speaker": self._speaker(ordinal, talk),
             **self._dates(ordinal),
             "after_question": float(asked),
-            "answers_question": self._sum(_counts(asked_terms), None, K1),
+            "answers_question": self._sum(_counts(previous[1]), None, K1)
+            if asked and previous is not None
+            else 0.0,
             "ends_flat": float(talk and not flags & ENDS_ASKING),
             "no_question": float(talk and not flags & QUESTION),
-            "opens": float(talk and len(before) < 2),
-            "session": self._session(ordinal),
+            "opens": float(talk and place < 2 and chunk.after is None),
+            "session": self._session(chunk),
             "time_words": float(asks == "when" and bool(flags & TIME_WORD)),
             "names": _proper(flags) if asks == "who" else 0.0,
-            "rarest": float(self._rarest in own or self._rarest in near),
+            "rarest": float(self._rarest in counts or self._rarest in near),
         }
 
-    def found(self, ordinal: int) -> tuple[list[int], int]:
-        """Return the query's terms in a document (their places, repeated), and its length."""
-        known = self._found.get(ordinal)
-        if known is None:
-            hashes, numbers = self.documents.terms(ordinal), self.numbers
-            known = self._found[ordinal] = (
-                [numbers[item] for item in hashes if item in numbers],
-                len(hashes),
-            )
-        return known
+    def rough(self, found: list[int]) -> dict[int, float]:
+        """Return a first score of what was found and of the turns around it.
 
-    def around(
-        self, ordinal: int, *, before: int = BEFORE, behind: int = BEHIND
-    ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Return the neighbours before and behind as (distance, ordinal), the nearest first."""
-        documents = self.documents
-        found: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
-        at = documents.before(ordinal)
-        while at is not None and len(found[0]) < before:
-            found[0].append((-len(found[0]) - 1, at))
-            at = documents.before(at)
-        at = documents.behind(ordinal)
-        while at is not None and len(found[1]) < behind:
-            found[1].append((len(found[1]) + 1, at))
-            at = documents.behind(at)
-        return found
-
-    def rough(self, ordinal: int) -> float:
-        """Return BM25 of a document's own terms, not divided."""
-        terms, length = self.found(ordinal)
-        return self._sum(_counts(terms), length, K1)
-
-    def lends(self, ordinal: int) -> float:
-        """Return what a document's terms are worth to its neighbours, each counted once."""
-        return sum(self.statistics.idf[term] for term in set(self.found(ordinal)[0])) / self._most
+        An answer need not hold a word of its question: the turns around one that does are lent its
+        terms, the nearer the more.
+        """
+        scores: dict[int, float] = {}
+        idf = self.statistics.idf
+        for ordinal, terms, borrowers in self.chunks.lend(found):
+            chunk, place = self.chunks.of(ordinal)
+            own = self._sum(_counts(terms), chunk.length(place), K1)
+            scores[ordinal] = scores.get(ordinal, 0.0) + own
+            lent = 0.5 * sum([idf[term] for term in set(terms)]) / self._most
+            for other, distance in borrowers:
+                scores[other] = scores.get(other, 0.0) + lent / (1 + distance)
+        return scores
 
     def _sum(self, counts: dict[int, float], length: int | None, k1: float) -> float:
         """Return the BM25 sum of term frequencies; a length of None counts as the mean."""
+        if not counts:
+            return 0.0
         mean = self.statistics.document_length
         norm = k1 if length is None else k1 * (1 - B + B * length / mean)
         idf = self.statistics.idf
-        total = sum(idf[term] * count * (k1 + 1) / (count + norm) for term, count in counts.items())
+        total = sum([idf[term] * n * (k1 + 1) / (n + norm) for term, n in counts.items()])
         return total / self._most
 
-    def _session(self, ordinal: int) -> float:
-        start = ordinal - self.documents.place(ordinal)
-        known = self._sessions.get(start)
+    def _session(self, chunk: Chunk) -> float:
+        known = self._sessions.get(chunk.start)
         if known is None:
-            counts: dict[int, float] = {}
-            length = 0
-            for member in self.documents.chunk(ordinal):
-                terms, size = self.found(member)
-                length += size
-                for term in terms:
-                    counts[term] = counts.get(term, 0.0) + 1
-            norm = _SESSION_K1 * (
-                1 - _SESSION_B + _SESSION_B * length / self.statistics.chunk_length
-            )
+            counts = _counts(chain.from_iterable(chunk.hits.values()))
+            share = chunk.total_length / self.statistics.chunk_length
+            norm = _SESSION_K1 * (1 - _SESSION_B + _SESSION_B * share)
             idf = self.statistics.session_idf
             total = sum(idf[t] * n * (_SESSION_K1 + 1) / (n + norm) for t, n in counts.items())
-            known = self._sessions[start] = total / (sum(idf) or 1.0)
+            known = self._sessions[chunk.start] = total / self._most_session
         return known
 
     def _speaker(self, ordinal: int, talk: bool) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -10,7 +9,7 @@ from math import exp, log
 
 from fsagent.config import Settings
 from fsagent.search.analysis import term_hash
-from fsagent.search.features import BEFORE, BEHIND, FeatureMaker, Statistics
+from fsagent.search.features import FeatureMaker, Statistics
 from fsagent.search.filters import Filters
 from fsagent.search.query import Query, QueryTerm, read_query, speaks_of_self
 from fsagent.search.snapshot import Snapshot
@@ -113,20 +112,9 @@ def candidates(
 def _neighbourhood(
     snapshot: Snapshot, features: FeatureMaker, found: list[int], filters: Filters, count: int
 ) -> list[int]:
-    """Return the `count` best of what was found and of the turns around it, by a first score.
-
-    An answer need not hold a word of its question: the turns from five before to eight behind a
-    found one are lent its terms, the nearer the more.
-    """
-    rough: dict[int, float] = {}
-    for ordinal in found:
-        rough[ordinal] = rough.get(ordinal, 0.0) + features.rough(ordinal)
-        lent = 0.5 * features.lends(ordinal)
-        # Who stands behind me has me before him, and the reverse.
-        before, behind = features.around(ordinal, before=BEHIND, behind=BEFORE)
-        for distance, other in (*before, *behind):
-            rough[other] = rough.get(other, 0.0) + lent / (1 + abs(distance))
-    best = heapq.nlargest(len(rough), rough, key=lambda ordinal: (rough[ordinal], -ordinal))
+    """Return the `count` best of what was found and of the turns around it, by a first score."""
+    rough = features.rough(found)
+    best = sorted(rough, key=lambda ordinal: (-rough[ordinal], ordinal))
     taken = (ordinal for ordinal in best if filters.allows(snapshot, ordinal))
     return list(islice(taken, count))
 
