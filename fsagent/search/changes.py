@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from fsagent.errors import PathRejected
 from fsagent.search.documents import is_indexed
 from fsagent.search.manifest import IndexedFile, Manifest, checksum
-from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.stamps import CLOCK_GRAIN_NS, Stamp
+from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import is_recall
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# A second write within the clock's grain of the first leaves size and time as they were.
-_CLOCK_GRAIN_NS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +32,29 @@ class Change:
     replaces: int | None
 
 
-def scan(tree: Tree) -> dict[str, Entry]:
-    """Return the stats of every file that search reads."""
-    return {entry.path: entry for entry in tree.walk(".") if is_indexed(entry.path)}
-
-
-def changes(tree: Tree, manifest: Manifest, found: dict[str, Entry]) -> Iterator[Change]:
+def changes(tree: Tree, manifest: Manifest, found: dict[str, Stamp]) -> Iterator[Change]:
     """Yield what differs between the files and the manifest."""
     files = manifest.files
-    for path, entry in found.items():
+    for path, stamp in found.items():
         known = files.get(path)
-        if known is None or _differs(known, entry):
-            change = _change(tree, path, entry, known)
+        if known is not None and not _differs(known, stamp):
+            continue
+        if is_indexed(path):
+            change = _change(tree, path, stamp, known)
             if change is not None:
                 yield change
     for path in files.keys() - found.keys():
         yield Change(path, None, 1, None, files[path].number)
 
 
-def _differs(known: IndexedFile, entry: Entry) -> bool:
-    if known.size != entry.size or known.mtime_ns != entry.mtime_ns:
+def _differs(known: IndexedFile, stamp: Stamp) -> bool:
+    if stamp != (known.size, known.mtime_ns):
         return True
-    return known.mtime_ns + _CLOCK_GRAIN_NS > known.checked_ns
+    # A second write within the clock's grain of the first leaves size and time as they were.
+    return known.mtime_ns + CLOCK_GRAIN_NS > known.checked_ns
 
 
-def _change(tree: Tree, path: str, entry: Entry, known: IndexedFile | None) -> Change | None:
+def _change(tree: Tree, path: str, stamp: Stamp, known: IndexedFile | None) -> Change | None:
     checked = time.time_ns()
     try:
         data = tree.read_bytes(path, limit=MAX_FILE_BYTES)
@@ -66,13 +63,13 @@ def _change(tree: Tree, path: str, entry: Entry, known: IndexedFile | None) -> C
         return Change(path, None, 1, None, known.number) if known else None
     if is_recall(path):
         data = data[: data.rfind(b"\n") + 1]
-    fresh = IndexedFile(-1, len(data), entry.mtime_ns, checksum(data), data.count(b"\n"), checked)
+    fresh = IndexedFile(-1, len(data), stamp[1], checksum(data), data.count(b"\n"), checked)
     if known is None:
         return Change(path, data, 1, fresh, None)
     if len(data) == known.size and fresh.crc == known.crc:
-        same = known.mtime_ns == entry.mtime_ns
-        touched = replace(known, mtime_ns=entry.mtime_ns, checked_ns=checked)
-        settled = not _differs(touched, entry)
+        same = known.mtime_ns == stamp[1]
+        touched = replace(known, mtime_ns=stamp[1], checked_ns=checked)
+        settled = not _differs(touched, stamp)
         return None if same and not settled else Change(path, None, 1, touched, None)
     grown = is_recall(path) and len(data) > known.size
     if grown and checksum(memoryview(data)[: known.size]) == known.crc:

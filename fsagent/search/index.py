@@ -17,7 +17,7 @@ from typing import Any
 
 from fsagent.errors import WorkspaceLocked
 from fsagent.search.analysis import Analysis, Analyzer
-from fsagent.search.changes import Change, changes, scan
+from fsagent.search.changes import Change, changes
 from fsagent.search.columns import Appender, cut
 from fsagent.search.documents import Document
 from fsagent.search.manifest import (
@@ -30,6 +30,7 @@ from fsagent.search.manifest import (
     write_pointer,
 )
 from fsagent.search.rows import RowMaker
+from fsagent.workspace.stamps import Stamps
 from fsagent.workspace.tree import Tree
 
 LOCK = "index"
@@ -140,7 +141,7 @@ class _Writer:
 
     def run(self) -> None:
         """Write all changes in one commit; no change, no commit."""
-        found = scan(self.tree)
+        found = Stamps(self.tree).look()
         pending = changes(self.tree, self.manifest, found)
         first = next(pending, None)
         if first is None and (self.folder / MANIFEST).exists():
@@ -150,7 +151,7 @@ class _Writer:
         mark.touch()
         manifest = self.manifest
         cut(self.folder, count=manifest.count, terms=manifest.terms, links=manifest.links)
-        self._open(sum(entry.size for entry in found.values()), crashed)
+        self._open(sum(size for size, _ in found.values()), crashed)
         for change in [] if first is None else _chain(first, pending):
             self._apply(change)
         self._commit()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fsagent.search.analysis import Analysis, Analyzer
-from fsagent.search.changes import Change, changes, scan
+from fsagent.search.changes import Change, changes
 from fsagent.search.columns import Appender, Columns, Documents, Growing, load
 from fsagent.search.documents import Document
 from fsagent.search.index import open_index
 from fsagent.search.manifest import MANIFEST, Manifest, read_manifest, read_pointer
 from fsagent.search.rows import RowMaker
-from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.stamps import CLOCK_GRAIN_NS, Stamp, Stamps
+from fsagent.workspace.tree import Tree
 
 
 @dataclass
@@ -64,15 +66,25 @@ class SnapshotSource:
         self._commit: Commit | None = None
         self._snapshot: Snapshot | None = None
         self._key: object = None
+        self._stamps = Stamps(tree)
+        self._state: tuple[object, dict[str, Stamp]] | None = None
+        self._settled = False
 
     def take(self) -> Snapshot:
         """Return a snapshot of the files as they are now."""
         commit = self._load_commit()
-        found = scan(self._tree)
+        started = time.time_ns()
+        found = self._stamps.look()
+        state = (commit.stamp, found)
+        if self._snapshot is not None and self._settled and state == self._state:
+            return self._snapshot
         pending = [c for c in changes(self._tree, commit.manifest, found) if _matters(c)]
-        key = (commit.stamp, tuple((c.path, _stat(found.get(c.path))) for c in pending))
+        key = (commit.stamp, tuple((c.path, found.get(c.path), _mark(c)) for c in pending))
         if self._snapshot is None or key != self._key:
             self._snapshot, self._key = self._make(commit, pending), key
+        # What was written just now may be written again with the same stamp: look closer next time.
+        newest = max((mtime for _, mtime in found.values()), default=0)
+        self._state, self._settled = state, newest + CLOCK_GRAIN_NS < started
         return self._snapshot
 
     def _load_commit(self) -> Commit:
@@ -145,8 +157,8 @@ def _matters(change: Change) -> bool:
     return change.data is not None or change.entry is None
 
 
-def _stat(entry: Entry | None) -> tuple[int, int] | None:
-    return (entry.size, entry.mtime_ns) if entry else None
+def _mark(change: Change) -> int | None:
+    return change.entry.crc if change.entry else None
 
 
 def _stamp(folder: Path | None) -> tuple[str, int, int]:

@@ -168,6 +168,10 @@ class Tree:
                 continue
             yield from self._below(inner)
 
+    def opened_folder(self, path: str) -> AbstractContextManager[int]:
+        """Hold a descriptor of a folder, to ask what is in it."""
+        return self._folder(canonical_dir(path))
+
     def is_dir(self, path: str) -> bool:
         """Say whether a folder of that name is there."""
         try:
