@@ -73,7 +73,7 @@ def _case(store: Store, snapshot: Snapshot, question: Question) -> Case:
     rows = {ids[ordinal]: row for row, ordinal in enumerate(turns)}
     plan = make_plan(snapshot, question.text, Settings(), NOW, [])
     features = feature_maker(snapshot, plan)
-    table = [list(features(ordinal).values()) for ordinal in turns]
+    table = [features(ordinal) for ordinal in turns]
     pool, _ = candidates(snapshot, plan, Filters("recall"), features, 0)
     taken = np.isin(turns, pool)
     gold = tuple(rows[dia_id] for dia_id in question.evidence if dia_id in rows)

@@ -83,26 +83,10 @@ class Chunks:
         before, last = self.of(chunk.after)
         return chunk.after, before.hits.get(last, [])
 
-    def lend(self, found: list[int]) -> Iterator[tuple[int, list[int], Iterator[tuple[int, int]]]]:
-        """Yield each turn of the chunks of `found` that holds terms, the terms, and who borrows them.
-
-        Borrowers come as (ordinal, distance): the turns that have this one in their window.
-        """
+    def touched(self, found: list[int]) -> list[Chunk]:
+        """Return the chunks that hold one of `found`, each once, in their order."""
         chunks = {chunk.start: chunk for chunk in (self.of(ordinal)[0] for ordinal in found)}
-        for chunk in chunks.values():
-            for place, terms in chunk.hits.items():
-                yield chunk.start + place, terms, self._borrowers(chunk, place)
-
-    def _borrowers(self, chunk: Chunk, place: int) -> Iterator[tuple[int, int]]:
-        size = len(chunk.ends)
-        for other in range(max(0, place - BEHIND), min(size, place + BEFORE + 1)):
-            if other != place:
-                yield chunk.start + other, abs(other - place)
-        if chunk.onward is not None and place + BEFORE >= size:
-            behind, first = self.of(chunk.onward)
-            most = min(len(behind.ends) - first, place + BEFORE + 1 - size)
-            for step in range(most):
-                yield chunk.onward + step, size - place + step
+        return list(chunks.values())
 
     def _read(self, start: int) -> Chunk:
         documents, numbers = self._documents, self._numbers

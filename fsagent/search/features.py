@@ -17,7 +17,7 @@ from fsagent.search.analysis import (
     QUESTION,
     TIME_WORD,
 )
-from fsagent.search.chunks import Chunk, Chunks
+from fsagent.search.chunks import BEFORE, BEHIND, Chunk, Chunks
 from fsagent.search.columns import Documents
 from fsagent.search.documents import KINDS, NO_DATE, day_of
 from fsagent.search.query import Query
@@ -46,6 +46,7 @@ K1, B = 0.9, 0.3
 _SESSION_K1, _SESSION_B = 1.2, 0.5
 _WIDE_K1 = 1.5
 _NEAR = {-3: 0.2, -2: 0.4, -1: 1.0, 1: 0.2, 2: 0.1}
+_SHARE = {distance: 1.0 / (1 + abs(distance)) for distance in range(-BEFORE, BEFORE + 1)}
 _NONE: list[int] = []
 _DOCUMENT = KINDS.index("document")
 
@@ -86,15 +87,15 @@ class FeatureMaker:
         self._rarest = idf.index(max(idf)) if idf else -1
         self._sessions: dict[int, float] = {}
 
-    def __call__(self, ordinal: int) -> dict[str, float]:
-        """Return the features of a document."""
+    def __call__(self, ordinal: int) -> tuple[float, ...]:
+        """Return the features of a document, in the order of FEATURES."""
         chunk, place = self.chunks.of(ordinal)
         own = chunk.hits.get(place, _NONE)
         counts = _counts(own)
         near: dict[int, float] = {}
         wide = counts.copy()
         for distance, terms in self.chunks.window(chunk, place):
-            weight, share = _NEAR.get(distance, 0.0), 1.0 / (1 + abs(distance))
+            weight, share = _NEAR.get(distance, 0.0), _SHARE[distance]
             for term in terms:
                 wide[term] = wide.get(term, 0.0) + share
                 if weight:
@@ -104,24 +105,25 @@ class FeatureMaker:
         asked = previous is not None and bool(self.documents.flags(previous[0]) & QUESTION)
         talk = flags >> KIND_SHIFT != _DOCUMENT
         asks = self.query.asks
-        return {
-            "own": self._sum(counts, chunk.length(place), K1),
-            "context": self._sum(near, None, K1),
-            "wide": self._sum(wide, None, _WIDE_K1),
-            "speaker": self._speaker(ordinal, talk),
-            **self._dates(ordinal),
-            "after_question": float(asked),
-            "answers_question": self._sum(_counts(previous[1]), None, K1)
-            if asked and previous is not None
-            else 0.0,
-            "ends_flat": float(talk and not flags & ENDS_ASKING),
-            "no_question": float(talk and not flags & QUESTION),
-            "opens": float(talk and place < 2 and chunk.after is None),
-            "session": self._session(chunk),
-            "time_words": float(asks == "when" and bool(flags & TIME_WORD)),
-            "names": _proper(flags) if asks == "who" else 0.0,
-            "rarest": float(self._rarest in counts or self._rarest in near),
-        }
+        month, day = self._dates(ordinal)
+        answers = _counts(previous[1]) if asked and previous is not None else {}
+        return (
+            self._sum(counts, chunk.length(place), K1),
+            self._sum(near, None, K1),
+            self._sum(wide, None, _WIDE_K1),
+            self._speaker(ordinal, talk),
+            month,
+            day,
+            float(asked),
+            self._sum(answers, None, K1),
+            float(talk and not flags & ENDS_ASKING),
+            float(talk and not flags & QUESTION),
+            float(talk and place < 2 and chunk.after is None),
+            self._session(chunk),
+            float(asks == "when" and bool(flags & TIME_WORD)),
+            _proper(flags) if asks == "who" else 0.0,
+            float(self._rarest in counts or self._rarest in near),
+        )
 
     def rough(self, found: list[int]) -> dict[int, float]:
         """Return a first score of what was found and of the turns around it.
@@ -131,13 +133,22 @@ class FeatureMaker:
         """
         scores: dict[int, float] = {}
         idf = self.statistics.idf
-        for ordinal, terms, borrowers in self.chunks.lend(found):
-            chunk, place = self.chunks.of(ordinal)
-            own = self._sum(_counts(terms), chunk.length(place), K1)
-            scores[ordinal] = scores.get(ordinal, 0.0) + own
-            lent = 0.5 * sum([idf[term] for term in set(terms)]) / self._most
-            for other, distance in borrowers:
-                scores[other] = scores.get(other, 0.0) + lent / (1 + distance)
+        for chunk in self.chunks.touched(found):
+            size, own = len(chunk.ends), [0.0] * (len(chunk.ends) + BEFORE)
+            for place, terms in chunk.hits.items():
+                own[place] += self._sum(_counts(terms), chunk.length(place), K1)
+                lent = 0.5 * sum([idf[term] for term in set(terms)]) / self._most
+                for other in range(max(0, place - BEHIND), place + BEFORE + 1):
+                    if other != place:
+                        own[other] += lent * _SHARE[other - place]
+            for other, value in enumerate(own[:size]):
+                if value:
+                    scores[chunk.start + other] = scores.get(chunk.start + other, 0.0) + value
+            if chunk.onward is not None:
+                behind, first = self.chunks.of(chunk.onward)
+                room = len(behind.ends) - first
+                for step, value in enumerate(own[size : size + room]):
+                    scores[chunk.onward + step] = scores.get(chunk.onward + step, 0.0) + value
         return scores
 
     def _sum(self, counts: dict[int, float], length: int | None, k1: float) -> float:
@@ -168,21 +179,19 @@ class FeatureMaker:
             return 0.0
         return float(not self.name_hashes.isdisjoint(self.documents.terms(ordinal)))
 
-    def _dates(self, ordinal: int) -> dict[str, float]:
+    def _dates(self, ordinal: int) -> tuple[float, float]:
+        """Return the features month and day."""
         query = self.query
         minute = self.documents.minute(ordinal) if query.has_dates else NO_DATE
         if minute == NO_DATE:
-            return {"month": 0.0, "day": 0.0}
+            return 0.0, 0.0
         year, month, day = day_of(minute)
         in_year = not query.years or year in query.years
         named = month in query.months if query.months else bool(query.years)
         number = minute // 1440
         near = max((1 / (1 + abs(day - d) / 2) for d in query.days), default=0.0)
         inside = any(first.toordinal() <= number <= last.toordinal() for first, last in query.spans)
-        return {
-            "month": float((named and in_year) or inside),
-            "day": near if month in query.months else 0.0,
-        }
+        return float((named and in_year) or inside), near if month in query.months else 0.0
 
 
 def _counts(terms: Iterable[int]) -> dict[int, float]:

@@ -11,7 +11,7 @@ from fsagent.errors import WorkspaceError
 from fsagent.search.filters import Moment, Wanted, read_filters
 from fsagent.search.index import catch_up
 from fsagent.search.lines import LineReader
-from fsagent.search.ranking import Ranked, make_plan, rank
+from fsagent.search.ranking import Ranked, contributions, make_plan, rank
 from fsagent.search.snapshot import Snapshot, SnapshotSource
 from fsagent.search.typos import nearest_names
 from fsagent.types import Clock, Hit, HitPage
@@ -72,7 +72,7 @@ class Search:
             if len(hits) == limit:
                 break
             taken += 1
-            hit = reader.hit(ordinal, value, features if explain else None)
+            hit = reader.hit(ordinal, value, contributions(features) if explain else None)
             if hit is None:
                 continue
             if skipped < offset:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from math import exp, log
+from operator import mul
 
 from fsagent.config import Settings
 from fsagent.search.analysis import term_hash
-from fsagent.search.features import FeatureMaker, Statistics
+from fsagent.search.features import FEATURES, FeatureMaker, Statistics
 from fsagent.search.filters import Filters
 from fsagent.search.query import Query, QueryTerm, read_query, speaks_of_self
 from fsagent.search.snapshot import Snapshot
@@ -19,6 +20,7 @@ from fsagent.search.weights import WEIGHTS
 
 FOUND = 200
 CANDIDATES = 400
+_WEIGHTS = [WEIGHTS.get(name, 0.0) for name in FEATURES]
 _NO_NAMES = frozenset({"", "user", "assistant", "system", "tool"})
 
 
@@ -47,8 +49,14 @@ class Plan:
 
 @dataclass
 class Ranked:
-    order: list[tuple[float, int, dict[str, float]]] = field(default_factory=list)
+    order: list[tuple[float, int, tuple[float, ...]]] = field(default_factory=list)
     total: int = 0
+
+
+def contributions(values: tuple[float, ...]) -> dict[str, float]:
+    """Return what each feature adds to the score."""
+    weighed = zip(FEATURES, map(mul, _WEIGHTS, values), strict=True)
+    return dict(weighed)
 
 
 def make_plan(
@@ -89,8 +97,8 @@ def rank(snapshot: Snapshot, plan: Plan, filters: Filters, wanted: int) -> Ranke
     documents, paths = snapshot.documents, snapshot.paths
     order = []
     for ordinal in pool:
-        parts = {name: WEIGHTS.get(name, 0.0) * value for name, value in features(ordinal).items()}
-        order.append((sum(parts.values()), ordinal, parts))
+        values = features(ordinal)
+        order.append((sum(map(mul, _WEIGHTS, values)), ordinal, values))
     places = {ordinal: documents.position(ordinal) for ordinal in pool}
     # Ties go by path and line, so that the same query gives the same page everywhere.
     order.sort(key=lambda item: (-item[0], paths[places[item[1]][0]], places[item[1]][1]))
@@ -114,7 +122,7 @@ def _neighbourhood(
 ) -> list[int]:
     """Return the `count` best of what was found and of the turns around it, by a first score."""
     rough = features.rough(found)
-    best = sorted(rough, key=lambda ordinal: (-rough[ordinal], ordinal))
+    best = sorted(rough, key=rough.__getitem__, reverse=True)
     taken = (ordinal for ordinal in best if filters.allows(snapshot, ordinal))
     return list(islice(taken, count))
 
