@@ -92,8 +92,7 @@ class Chunks:
         documents, numbers = self._documents, self._numbers
         first, ends, hashes = documents.chunk(start)
         hits: dict[int, list[int]] = {}
-        for at, item in enumerate(hashes, first):
-            if item in numbers:
-                hits.setdefault(bisect_right(ends, at), []).append(numbers[item])
+        for at, item in [pair for pair in enumerate(hashes, first) if pair[1] in numbers]:
+            hits.setdefault(bisect_right(ends, at), []).append(numbers[item])
         last = start + len(ends) - 1
         return Chunk(start, ends, first, hits, documents.after(start), documents.onward(last))

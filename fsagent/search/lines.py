@@ -13,7 +13,7 @@ from fsagent.search.snapshot import Snapshot
 from fsagent.types import Hit
 from fsagent.workspace.records import decode
 from fsagent.workspace.tree import Tree
-from fsagent.workspace.view import is_recall, raw_lines, render, view_lines
+from fsagent.workspace.view import is_recall, render, view_lines
 
 _MIN_PREFIX = 3
 
@@ -27,7 +27,6 @@ class LineReader:
         self._tree, self._snapshot, self._query = tree, snapshot, query
         self._exclude_turn = exclude_turn
         self._data: dict[str, bytes] = {}
-        self._lines: dict[str, list[bytes]] = {}
         self._analyzer = Analyzer("en")
 
     def hit(self, ordinal: int, score: float, features: Mapping[str, float] | None) -> Hit | None:
@@ -51,11 +50,9 @@ class LineReader:
     def _message(
         self, path: str, line: int, score: float, features: Mapping[str, float] | None
     ) -> Hit | None:
-        lines = self._lines.get(path)
-        if lines is None:
-            lines = self._lines[path] = raw_lines(self._data[path])
         try:
-            record = decode(lines[line - 1])
+            # Up to the line only: a day file may hold ten thousand.
+            record = decode(self._data[path].split(b"\n", line)[line - 1])
         except (ValueError, IndexError):
             return None
         if self._exclude_turn is not None and record.turn == self._exclude_turn:

@@ -1,0 +1,306 @@
+"""What ranked search costs beside its peers, on made-up workspaces of 10k to 1M messages.
+
+    python benchmarks/speed/search.py [--folder DIR] [--sizes 10000 100000 1000000] [--queries 200]
+
+Each row gives our figure, the peer's from the same run, their ratio and the target. Peers: tantivy
+over the same texts (English stems), FTS5 (porter), `python -c pass`, append with sync. Workspaces
+are made once in DIR (`generate.py`) and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from generate import Speech, write
+
+from fsagent.config import Settings
+from fsagent.memory.recall import Draft
+from fsagent.memory.workspace import Workspace
+from fsagent.search.index import rebuild, remove_index
+from fsagent.search.ranked import Search
+from fsagent.search.text import is_stop_word
+from fsagent.workspace.records import Record, decode, encode
+
+Row = tuple[str, str, str, float, str]
+
+
+def main() -> None:
+    """Measure everything and print one table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "fsagent-speed"
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--queries", type=int, default=200)
+    given = parser.parse_args()
+    print(heading())
+    rows: list[Row] = []
+    tails: dict[int, float] = {}
+    for size in given.sizes:
+        root = workspace(given.folder, size)
+        rows += build_rows(root, size)
+        found, tails[size] = query_rows(root, size, given.queries)
+        rows += found
+    first, last = given.sizes[0], given.sizes[-1]
+    rows.append(
+        (
+            f"growth of p95, {first:,} to {last:,}",
+            f"{1e3 * tails[last]:.1f} ms",
+            f"{1e3 * tails[first]:.1f} ms",
+            tails[last] / tails[first],
+            "4, aim 2",
+        )
+    )
+    rows += append_rows(workspace(given.folder, given.sizes[0]))
+    rows.append(cold_row(workspace(given.folder, 6_000)))
+    print("| | ours | peer | ratio | must hold |\n|---|---|---|---|---|")
+    for name, ours, peer, ratio, target in rows:
+        print(f"| {name} | {ours} | {peer} | {ratio:.2f} | {target} |")
+
+
+def heading() -> str:
+    """Return the machine, the date and the commit."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}\n"
+    )
+
+
+def workspace(folder: Path, messages: int) -> Path:
+    """Return a made-up workspace of that size, made where it is not there yet."""
+    root = folder / f"m{messages}"
+    if not (root / "fsagent.yaml").exists():
+        days = max(7, 1_095 * messages // 1_000_000)
+        write(root, messages, days, 1_905 * messages // 1_000_000)
+    return root
+
+
+def texts(root: Path) -> Iterator[str]:
+    """Yield the words of every message."""
+    for path in sorted((root / "recall").rglob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            yield decode(line).content
+
+
+def build_rows(root: Path, size: int) -> list[Row]:
+    """Build the index and the peers' over the same texts."""
+    with Workspace.open(root) as memory:
+        remove_index(memory.tree)
+        started = time.perf_counter()
+        documents = rebuild(memory.tree, "en")
+        ours = time.perf_counter() - started
+    logs = sum(path.stat().st_size for path in (root / "recall").rglob("*.jsonl"))
+    index = sum(p.stat().st_size for p in (root / ".fsagent").glob("index*/**/*") if p.is_file())
+    peer = build_tantivy(root)
+    build_fts5(root)
+    return [
+        (
+            f"rebuild, {size:,}, messages a second (peer: tantivy)",
+            f"{documents / ours:,.0f}",
+            f"{size / peer:,.0f}",
+            size / peer / (documents / ours),
+            "30,000, aim 60,000",
+        ),
+        (
+            f"index on disk, {size:,} (peer: the logs)",
+            f"{index / 1e6:.0f} MB",
+            f"{logs / 1e6:.0f} MB",
+            index / logs,
+            ".7, aim .5",
+        ),
+    ]
+
+
+def build_tantivy(root: Path) -> float:
+    """Index the texts as a user of tantivy would; return the seconds."""
+    import shutil
+
+    import tantivy
+
+    folder = root / ".fsagent" / "peer-tantivy"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    schema = tantivy.SchemaBuilder().add_text_field("body", tokenizer_name="en_stem").build()
+    lines = list(texts(root))
+    started = time.perf_counter()
+    writer = tantivy.Index(schema, path=str(folder)).writer(120_000_000, 1)
+    for text in lines:
+        writer.add_document(tantivy.Document(body=text))
+    writer.commit()
+    writer.wait_merging_threads()
+    return time.perf_counter() - started
+
+
+def build_fts5(root: Path) -> None:
+    """Index the texts in SQLite."""
+    path = root / ".fsagent" / "peer-fts5.db"
+    path.unlink(missing_ok=True)
+    with sqlite3.connect(path) as base:
+        base.execute(
+            "CREATE VIRTUAL TABLE t USING fts5(body, tokenize='porter unicode61', detail=column)"
+        )
+        base.executemany("INSERT INTO t VALUES (?)", ((text,) for text in texts(root)))
+
+
+def query_rows(root: Path, size: int, count: int) -> tuple[list[Row], float]:
+    """Ask whole questions of the search and of its peers in turns; return rows and our p95."""
+    import tantivy
+
+    speech = Speech(5)
+    questions = [speech.question() for _ in range(count)]
+    index = tantivy.Index.open(str(root / ".fsagent" / "peer-tantivy"))
+    searcher = index.searcher()
+    base = sqlite3.connect(root / ".fsagent" / "peer-fts5.db")
+    memory = Workspace.open(root)
+    finder = Search(memory.tree, memory.settings, memory.clock)
+    finder.search("warm up")
+
+    def raw(text: str) -> None:
+        searcher.search(index.parse_query(text.replace("?", ""), ["body"]), 10)
+
+    def few(text: str) -> None:
+        searcher.search(index.parse_query(" ".join(content(text)), ["body"]), 10, count=False)
+
+    def fts5(text: str) -> None:
+        words = " OR ".join(f'"{word}"' for word in content(text))
+        base.execute(
+            "SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (words,)
+        ).fetchall()
+
+    asked: dict[str, Callable[[str], object]] = {
+        "ours": finder.search,
+        "tantivy": raw,
+        "tantivy without stop words": few,
+        "FTS5 without stop words": fts5,
+    }
+    times: dict[str, list[float]] = {name: [] for name in asked}
+    for question in questions:
+        for name, ask in asked.items():
+            started = time.perf_counter()
+            ask(question)
+            times[name].append(time.perf_counter() - started)
+    memory.close()
+    base.close()
+    rows = []
+    for peer, target in (
+        ("tantivy", "12, aim 6"),
+        ("tantivy without stop words", ""),
+        ("FTS5 without stop words", ""),
+    ):
+        for share, label in ((0.5, "p50"), (0.95, "p95")):
+            ours, theirs = quantile(times["ours"], share), quantile(times[peer], share)
+            rows.append(
+                (
+                    f"question, {size:,}, {label} (peer: {peer})",
+                    f"{1e3 * ours:.2f} ms",
+                    f"{1e3 * theirs:.2f} ms",
+                    ours / theirs,
+                    target if label == "p95" and size >= 1_000_000 else "",
+                )
+            )
+    return rows, quantile(times["ours"], 0.95)
+
+
+def content(text: str) -> list[str]:
+    """Return the words of a question that are no stop words."""
+    return [word for word in re.findall(r"\w+", text.lower()) if not is_stop_word(word)]
+
+
+def append_rows(root: Path) -> list[Row]:
+    """Append and find, against an append with sync alone; the index is kept up at the end of turns."""
+    memory = Workspace.open(root, settings=Settings(timezone="UTC"))
+    finder = Search(memory.tree, memory.settings, memory.clock)
+    finder.search("warm up")
+    line = encode(
+        Record(1, "2026-11-30T09:00:00+00:00", "t1", "user", "Alva", "We met at the lake.")
+    )
+    ours, alone, found = [], [], []
+    with tempfile.TemporaryDirectory(dir=root) as folder:
+        fd = os.open(Path(folder) / "alone.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        for number in range(300):
+            started = time.perf_counter()
+            memory.recall.append(
+                Draft("user", "Alva", f"We met at the lake, mark{number}.", turn="t")
+            )
+            if number % 50 == 49:
+                finder.catch_up()
+            ours.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            os.write(fd, line)
+            os.fdatasync(fd)
+            alone.append(time.perf_counter() - started)
+            if number % 10 == 0:
+                started = time.perf_counter()
+                page = finder.search(f"mark{number}")
+                found.append(time.perf_counter() - started)
+                assert page.hits[0].text.endswith(f"mark{number}."), number
+        os.close(fd)
+    memory.close()
+    mean, bare = statistics.mean(ours), statistics.mean(alone)
+    return [
+        (
+            "append with index, mean of 300 (peer: append with sync)",
+            f"{1e3 * mean:.2f} ms",
+            f"{1e3 * bare:.2f} ms",
+            mean / bare,
+            "2, aim 1.3",
+        ),
+        (
+            "search right after an append, p95 (found every time)",
+            f"{1e3 * quantile(found, 0.95):.2f} ms",
+            "",
+            1.0,
+            "",
+        ),
+    ]
+
+
+def cold_row(root: Path) -> Row:
+    """Time the first search of a new process over 6k messages, against an empty Python."""
+    with Workspace.open(root) as memory:
+        rebuild(memory.tree, "en")
+    command = [sys.executable, "-m", "fsagent", "search", "-w", str(root), "lake and harvest"]
+    if not (Path(sys.executable).parent / "fsagent").exists():
+        command[1:3] = ["-c", "from fsagent.cli.main import main; main()"]
+    else:
+        command[:3] = [str(Path(sys.executable).parent / "fsagent")]
+    ours, empty = [], []
+    for _ in range(15):
+        for times, run in ((ours, command), (empty, [sys.executable, "-c", "pass"])):
+            started = time.perf_counter()
+            subprocess.run(run, capture_output=True, check=False)
+            times.append(time.perf_counter() - started)
+    mine, bare = statistics.median(ours), statistics.median(empty)
+    return (
+        "first search of a process, 6,000 (peer: python -c pass)",
+        f"{1e3 * mine:.1f} ms",
+        f"{1e3 * bare:.1f} ms",
+        mine / bare,
+        "12, aim 8",
+    )
+
+
+def quantile(times: list[float], share: float) -> float:
+    """Return the time below which `share` of them lie."""
+    return sorted(times)[min(len(times) - 1, int(len(times) * share))]
+
+
+if __name__ == "__main__":
+    main()
