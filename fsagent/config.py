@@ -134,19 +134,25 @@ def _environment_values(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise ConfigError(f"{path} is not valid YAML in UTF-8") from err
+    except OSError as err:
+        raise ConfigError(f"{path} cannot be read: {err.strerror}") from err
+    if all(not line.strip() or line.startswith("#") for line in text.splitlines()):
+        return {}  # the template as it is laid: loading YAML is a tenth of a command's start
     import yaml
 
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        values = yaml.safe_load(text)
     except yaml.YAMLError as err:
         # The library's own text quotes the line, and the line may hold a key.
         mark, problem = getattr(err, "problem_mark", None), getattr(err, "problem", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
         raise ConfigError(f"{where}: not valid YAML ({problem or 'unreadable'})") from None
-    except (UnicodeDecodeError, RecursionError) as err:
+    except RecursionError as err:
         raise ConfigError(f"{path} is not valid YAML in UTF-8") from err
-    except OSError as err:
-        raise ConfigError(f"{path} cannot be read: {err.strerror}") from err
     if values is None:
         return {}
     if not isinstance(values, dict):

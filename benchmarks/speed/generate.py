@@ -18,33 +18,8 @@ from random import Random
 from fsagent.memory.workspace import Workspace
 from fsagent.workspace.records import Record, encode
 
-STOP = [
-    "the",
-    "a",
-    "I",
-    "you",
-    "to",
-    "and",
-    "of",
-    "in",
-    "it",
-    "my",
-    "was",
-    "is",
-    "for",
-    "that",
-    "with",
-    "on",
-    "have",
-    "so",
-    "but",
-    "we",
-    "at",
-    "do",
-    "be",
-    "this",
-    "what",
-]
+_STOP_WORDS = "the a I you to and of in it my was is for that with on have so but we at do be this what"
+STOP = _STOP_WORDS.split(" ")
 NAMES = ("Alva", "Bram", "Cora", "Dirk", "Edda", "Finn", "Greta", "Hugo")
 VOCABULARY = 40_000
 RARE = "quizzaciously"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fsagent.errors import PathRejected
-from fsagent.search.grep import MAX_CONTEXT, MAX_LINE_CHARS
+from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS
 from fsagent.types import Hit, HitPage
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import view_lines

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from fsagent.dates import parse_when
 from fsagent.errors import BadArguments
 from fsagent.search.documents import KINDS, minute_of
 from fsagent.search.rows import KIND_SHIFT
@@ -156,6 +155,8 @@ def _read(name: str, text: str, now: datetime, *, last: bool) -> date | datetime
             return date.fromisoformat(text)
         return datetime.fromisoformat(text)
     except ValueError:
+        from fsagent.dates import parse_when
+
         span = parse_when(text, now)
     if span is None:
         raise BadArguments(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fsagent.errors import PathRejected
+from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS, clip_around
 from fsagent.search.globs import glob_filter
 from fsagent.search.patterns import Pattern, compile_pattern
 from fsagent.search.scan import Limits, Scanned, scan_file
@@ -21,9 +22,7 @@ from fsagent.workspace.view import is_recall, is_text_path
 
 DEADLINE_S = 5.0
 MAX_LIMIT = 100
-MAX_LINE_CHARS = 400
 MAX_REPLY_CHARS = 16_000
-MAX_CONTEXT = 20
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
@@ -215,7 +214,7 @@ def _first_lines(data: bytes, count: int) -> bytes:
 
 def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: int) -> Hit:
     text = scanned.line(number)
-    shown, clipped = clip(text, pattern)
+    shown, clipped = clip_around(text, _middle(text, pattern))
     before = range(max(1, number - context), number) if context else ()
     after = range(number + 1, min(scanned.line_count, number + context) + 1) if context else ()
     ts, speaker = scanned.heading(number) if is_recall(path) else (None, None)
@@ -226,25 +225,19 @@ def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: in
         ts=ts,
         speaker=speaker,
         clipped_line=clipped,
-        before=tuple((n, clip(scanned.line(n), None)[0]) for n in before),
-        after=tuple((n, clip(scanned.line(n), None)[0]) for n in after),
+        before=tuple((n, clip_around(scanned.line(n), 0)[0]) for n in before),
+        after=tuple((n, clip_around(scanned.line(n), 0)[0]) for n in after),
     )
 
 
-def clip(text: str, pattern: Pattern | None) -> tuple[str, bool]:
-    """Cut a line to 400 characters centred on the match; say whether it was cut."""
-    if len(text) <= MAX_LINE_CHARS:
-        return text, False
-    span = pattern.search(text.encode("utf-8", "replace")) if pattern else None
-    middle = 0
-    if span is not None:
-        head = text.encode("utf-8", "replace")[: span[0]]
-        middle = len(head.decode("utf-8", "replace")) + min(span[1] - span[0], MAX_LINE_CHARS) // 2
-    start = max(0, min(middle - MAX_LINE_CHARS // 2, len(text) - MAX_LINE_CHARS))
-    shown = text[start : start + MAX_LINE_CHARS]
-    head_mark = "…" if start else ""
-    tail_mark = "…" if start + MAX_LINE_CHARS < len(text) else ""
-    return head_mark + shown[len(head_mark) : MAX_LINE_CHARS - len(tail_mark)] + tail_mark, True
+def _middle(text: str, pattern: Pattern) -> int:
+    """Return where in a long line the match stands."""
+    data = text.encode("utf-8", "replace") if len(text) > MAX_LINE_CHARS else b""
+    span = pattern.search(data)
+    if span is None:
+        return 0
+    head = len(data[: span[0]].decode("utf-8", "replace"))
+    return head + min(span[1] - span[0], MAX_LINE_CHARS) // 2
 
 
 def _arguments(**given: str | int | bool) -> str:

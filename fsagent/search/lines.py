@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from fsagent.errors import PathRejected
 from fsagent.search.analysis import Analyzer
+from fsagent.search.clip import MAX_LINE_CHARS, clip_around
 from fsagent.search.documents import documents_of
-from fsagent.search.grep import MAX_LINE_CHARS
 from fsagent.search.query import Query
 from fsagent.search.snapshot import Snapshot
 from fsagent.types import Hit
@@ -91,9 +91,4 @@ class LineReader:
             lowered.find(term.word[: max(_MIN_PREFIX, len(term.word) - 2)])
             for term in self._query.terms
         ]
-        middle = min((place for place in places if place >= 0), default=0)
-        start = max(0, min(middle - MAX_LINE_CHARS // 2, len(text) - MAX_LINE_CHARS))
-        head = "…" if start else ""
-        tail = "…" if start + MAX_LINE_CHARS < len(text) else ""
-        shown = text[start : start + MAX_LINE_CHARS]
-        return head + shown[len(head) : MAX_LINE_CHARS - len(tail)] + tail, True
+        return clip_around(text, min((place for place in places if place >= 0), default=0))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from fsagent.dates import MONTHS, When, find_dates
 from fsagent.search.analysis import detect
 from fsagent.search.text import find_tokens, is_stop_word, token_terms, tokens
 
@@ -21,6 +20,14 @@ _WHO = re.compile(r"\s*(who|where|which)")
 _COUNT = re.compile(r"\s*how (many|much|often|old)")
 _DAY_NUMBER = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december"
+)
+_MONTHS = _MONTH_NAMES.split(" ")
+_RELATIVE_WORDS = (
+    "yesterday today tonight tomorrow ago last past previous this coming upcoming next"
+)
+_RELATIVE = frozenset(_RELATIVE_WORDS.split(" "))
 _FIRST_PERSON = frozenset({"i", "my", "me", "mine", "i'm", "i've"})
 
 
@@ -74,7 +81,7 @@ def read_query(
         months=months,
         years=frozenset(int(word) for word in words if _YEAR.fullmatch(word)),
         days=_days(text) if months else frozenset(),
-        spans=tuple((w.start, w.end) for w in find_dates(text, now) if _is_relative(w)),
+        spans=_spans(text, words, now),
     )
 
 
@@ -120,7 +127,7 @@ def _months(text: str) -> frozenset[int]:
     """Return the months named in `text`; "may" and "march" count with a capital only."""
     found = set()
     for word in re.findall(r"[A-Za-z]+", text):
-        for number, month in enumerate(MONTHS, 1):
+        for number, month in enumerate(_MONTHS, 1):
             if word.lower() in (month, month[:3]) and (word[0].isupper() or len(word) > 5):
                 found.add(number)
     return frozenset(found)
@@ -130,5 +137,10 @@ def _days(text: str) -> frozenset[int]:
     return frozenset(n for n in map(int, _DAY_NUMBER.findall(text.lower())) if 1 <= n <= 31)
 
 
-def _is_relative(when: When) -> bool:
-    return when.relative
+def _spans(text: str, words: Collection[str], now: datetime) -> tuple[tuple[date, date], ...]:
+    """Return the times that words such as last week name, counted from `now`."""
+    if _RELATIVE.isdisjoint(words):
+        return ()
+    from fsagent.dates import find_dates
+
+    return tuple((when.start, when.end) for when in find_dates(text, now) if when.relative)

@@ -17,7 +17,7 @@ from fsagent.search.typos import nearest_names
 from fsagent.types import Clock, Hit, HitPage
 from fsagent.workspace.tree import Tree
 
-MAX_TAIL = 400
+MAX_TAIL = 250
 MAX_WAITING = 50
 MAX_LIMIT = 500
 MAX_OFFSET = 1_000

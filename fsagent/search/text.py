@@ -19,10 +19,8 @@ CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003134f"
 )
-_TOKEN = re.compile(rf"[{CJK}]+|(?:(?![{CJK}])[^\W_])+(?:['’](?:(?![{CJK}])[^\W_])+)*")
 # Three times as fast as a regular expression over a message.
 _SPACED = "".join(chr(n) if chr(n).isalnum() or chr(n) == "'" else " " for n in range(128))
-_IS_CJK = re.compile(f"[{CJK}]")
 _POSSESSIVE = ("'s", "’s")
 
 STEMMERS = {
@@ -50,7 +48,7 @@ def tokens(text: str) -> list[str]:
 def find_tokens(lowered: str) -> list[str]:
     """Return the words and CJK runs of a text that is NFKC and lower case already."""
     if not lowered.isascii():
-        found: list[str] = _TOKEN.findall(lowered)
+        found: list[str] = _token().findall(lowered)
         return found
     words = lowered.translate(_SPACED).split()
     if "'" not in lowered:
@@ -60,10 +58,22 @@ def find_tokens(lowered: str) -> list[str]:
 
 def token_terms(token: str, language: str) -> list[str]:
     """Return the terms of one token: a word's stem, a CJK run's characters and pairs."""
-    if not token.isascii() and _IS_CJK.match(token):
+    if not token.isascii() and _is_cjk().match(token):
         return [*token, *(token[i : i + 2] for i in range(len(token) - 1))]
     term = _stem(language)(_without_possessive(token))
     return [term] if term else []
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    # Compiled when a text is not ASCII: the ranges cost 7 ms of a process's start.
+    word = rf"(?:(?![{CJK}])[^\W_])+"
+    return re.compile(rf"[{CJK}]+|{word}(?:['’]{word})*")
+
+
+@cache
+def _is_cjk() -> re.Pattern[str]:
+    return re.compile(f"[{CJK}]")
 
 
 def _without_possessive(word: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, tzinfo
 
-from fsagent.dates import parse_when
 from fsagent.errors import BadArguments
 
 _DATE_LENGTH = len("2026-11-29")
@@ -30,6 +29,8 @@ def _read(name: str, text: str | None, now: datetime) -> tuple[datetime, datetim
     try:
         return _iso(text.strip(), zone)
     except ValueError:
+        from fsagent.dates import parse_when
+
         days = parse_when(text.strip(), now)
     if days is None:
         raise BadArguments(
