@@ -18,7 +18,9 @@ from random import Random
 from fsagent.memory.workspace import Workspace
 from fsagent.workspace.records import Record, encode
 
-_STOP_WORDS = "the a I you to and of in it my was is for that with on have so but we at do be this what"
+_STOP_WORDS = (
+    "the a I you to and of in it my was is for that with on have so but we at do be this what"
+)
 STOP = _STOP_WORDS.split(" ")
 NAMES = ("Alva", "Bram", "Cora", "Dirk", "Edda", "Finn", "Greta", "Hugo")
 VOCABULARY = 40_000
