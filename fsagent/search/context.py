@@ -1,13 +1,12 @@
-"""Lines around hits, and neighbouring hits brought together for reading."""
+"""Put the lines around each hit beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from fsagent.errors import PathRejected
 from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS
-from fsagent.types import Hit, HitPage
+from fsagent.types import HitPage
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import view_lines
 
@@ -34,25 +33,3 @@ def with_context(tree: Tree, page: HitPage, count: int) -> HitPage:
             )
         )
     return replace(page, hits=tuple(hits))
-
-
-def merge_adjacent(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits for reading: lines that follow each other together, in the file's order.
-
-    A run stands where its best hit stood. No hit is added or lost.
-    """
-    place = {(hit.path, hit.line): index for index, hit in enumerate(hits)}
-    done: set[int] = set()
-    merged: list[Hit] = []
-    for index, hit in enumerate(hits):
-        if index in done:
-            continue
-        line = hit.line
-        while (hit.path, line - 1) in place:
-            line -= 1
-        while (known := place.get((hit.path, line))) is not None:
-            if known not in done:
-                done.add(known)
-                merged.append(hits[known])
-            line += 1
-    return merged

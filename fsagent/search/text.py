@@ -85,11 +85,6 @@ def is_stop_word(word: str, language: str = "en") -> bool:
     return word.replace("’", "'") in STOP_WORDS.get(language, frozenset())
 
 
-def word_term(word: str, language: str = "en") -> str:
-    """Return the term of one lower-cased word, or "" for a stop word."""
-    return _stem(language)(word)
-
-
 def fold(text: str) -> str:
     """Strip accents from Latin and Greek letters; other scripts keep their marks.
 

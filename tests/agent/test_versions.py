@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fsagent.agent.report import context_report
 from fsagent.agent.usage import usage_report
 from fsagent.memory.workspace import Workspace
@@ -18,6 +20,11 @@ def test_a_turn_that_writes_is_a_commit_with_its_tool_and_words(workspace, make_
     assert "core_memory_append" in message
     assert answer.turn in message
     assert "I have a dog." in message
+    day, trailers = "recall/2026/2026-11-29.jsonl", message.split("\n\n")
+    written = next(part for part in trailers if part.startswith("Turn: ")).split("\n")
+    assert written[:3] == [f"Turn: {answer.turn}", "Tool: core_memory_append", "Model: scripted"]
+    assert re.fullmatch(r"Cost: \d+ tokens", written[3])
+    assert written[4:6] == [f"Source: {day}:2", "Memory-By: agent"]
 
 
 def test_an_outside_edit_is_shown_in_the_next_turn(workspace, make_agent) -> None:

@@ -64,11 +64,6 @@ class History:
             raise HistoryError("there is no git on this machine; install git to use the history")
         return self._repository
 
-    @property
-    def available(self) -> bool:
-        """Say whether changes are being recorded."""
-        return self._repository is not None
-
     def now(self) -> datetime:
         """Return now in the workspace's zone."""
         return self._recall.now()
