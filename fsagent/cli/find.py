@@ -19,7 +19,6 @@ from fsagent.cli.common import (
 )
 from fsagent.types import Hit, HitPage
 
-MAX_LISTING_BYTES = 1_000_000
 LINES_AROUND = 3
 
 
@@ -161,19 +160,16 @@ def _check_counts(*, limit: int, offset: int, context: int, **_: Any) -> None:
 @json_option
 def ls(workspace: str | None, as_json: bool, path: str) -> int:
     """List the files of memory with sizes, dates and descriptions."""
-    from fsagent.tools.listing import list_tree
+    from fsagent.tools.listing import list_rows
 
     with open_workspace(workspace) as memory:
-        if as_json:
-            rows = [
-                {"path": entry.path, "size": entry.size, "mtime_ns": entry.mtime_ns}
-                for entry in memory.tree.walk(path)
-            ]
-            say_json(rows)
-            return 0 if rows else EXIT_NOTHING
-        text = list_tree(memory.tree, path, MAX_LISTING_BYTES)
-    say(text)
-    return 0
+        rows = list_rows(memory, path)
+    if as_json:
+        say_json([row.as_dict() for row in rows])
+    else:
+        for row in rows:
+            say(row.line())
+    return 0 if rows else EXIT_NOTHING
 
 
 def _print_page(page: HitPage, as_json: bool) -> int:

@@ -95,3 +95,18 @@ def test_a_line_that_is_not_there_is_named_as_it_was_asked_for(
     asked = place[-1].rpartition(":")[2]
     assert done.returncode == 2
     assert f"there is no line {asked}\n" in done.stderr
+
+
+def test_ls_shows_a_person_every_name(fsagent: Run, filled: None, tmp_path: Path) -> None:
+    for number in range(45):
+        (tmp_path / f"memory/archival/paper-{number:02}.md").write_text("text\n")
+    shown = fsagent("ls", "-w", "memory").stdout
+    assert all(f"paper-{number:02}.md" in shown for number in range(45))
+
+
+def test_ls_as_json_has_size_day_and_description(fsagent: Run, filled: None) -> None:
+    rows = {row["path"]: row for row in json.loads(fsagent("ls", "-w", "memory", "--json").stdout)}
+    human = rows["core/human.md"]
+    assert human["description"].startswith("What the agent knows about the person")
+    assert human["size"] > 0 and len(human["day"]) == 10
+    assert rows["core"]["is_dir"] is True
