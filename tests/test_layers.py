@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "fsagent"
-GROUND = {"errors", "types", "tokens", "config", "dates", ""}
+GROUND = {"errors", "types", "tokens", "config", "dates", "fuzzy", ""}
 ALLOWED = {
     "workspace": GROUND,
     "memory": GROUND | {"workspace"},
@@ -22,7 +22,7 @@ ALLOWED = {
 LAZY_OR_ONE = {
     "openai": {"models/openai_chat.py"},
     "watchdog": {"workspace/watch.py"},
-    "rapidfuzz": {"search/typos.py"},
+    "rapidfuzz": {"fuzzy.py"},
 }
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
 from fsagent.errors import FsagentError
-from fsagent.tools.references import split_reference
 from fsagent.types import Citation
+from fsagent.workspace.references import references_in
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import is_text_path, view_lines
 
-_BRACKETS = re.compile(r"\[([^\[\]\n]{3,400})\]")
-_REFERENCE = re.compile(r"(?P<name>[^\s,;:][^,;:]*):(?P<line>\d+(?:-\d+)?)")
 MAX_CITATIONS = 50
 
 
@@ -30,15 +25,6 @@ def citations_of(text: str, tree: Tree) -> tuple[Citation, ...]:
         if lines is not None and 1 <= line <= len(lines) and len(found) < MAX_CITATIONS:
             found.setdefault((path, line), Citation(path, line, lines[line - 1]))
     return tuple(found.values())
-
-
-def references_in(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the path and line of every reference in brackets."""
-    for bracket in _BRACKETS.finditer(text):
-        for match in _REFERENCE.finditer(bracket[1]):
-            path, line = split_reference(match[0])
-            if line is not None:
-                yield path, line
 
 
 def _view(tree: Tree, path: str) -> list[str] | None:

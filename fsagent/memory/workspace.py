@@ -12,6 +12,7 @@ from fsagent.config import Settings, environment, load_settings
 from fsagent.memory.archival import Archival
 from fsagent.memory.core import Core
 from fsagent.memory.recall import Recall
+from fsagent.memory.review import Review
 from fsagent.types import Clock
 from fsagent.workspace.locate import check_workspace
 from fsagent.workspace.template import lay_template
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """A workspace that is open: `tree` opens its files, `core`, `recall` and `archival` are its tiers.
+    """A workspace that is open: `tree` opens its files, `core`, `recall` and `archival` are its tiers,
+    `review` holds the edits that wait for a person.
 
     Use it as a context manager, or call `close`.
     """
@@ -35,6 +37,7 @@ class Workspace:
         self.core = Core(self.tree, settings)
         self.recall = Recall(self.tree, settings, clock)
         self.archival = Archival(self.tree, clock)
+        self.review = Review(self.tree, clock)
 
     @classmethod
     def open(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fsagent.fuzzy import closest, closest_keys
+
 MIN_LENGTH = 5
 MIN_SIMILARITY = 86
 MAX_TERMS = 3
@@ -19,8 +21,6 @@ def nearest_terms(term: str, known: Iterable[str]) -> list[str]:
     """Return at most three known terms close to `term`, best first: a letter more or less, or swapped."""
     if len(term) < MIN_LENGTH or not term.isalpha():
         return []
-    from rapidfuzz import fuzz, process
-
     near = [
         other
         for other in known
@@ -28,24 +28,17 @@ def nearest_terms(term: str, known: Iterable[str]) -> list[str]:
     ]
     letters = sorted(term)
     swapped = [other for other in near if len(other) == len(term) and sorted(other) == letters]
-    found = process.extract(
-        term, near, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=MAX_TERMS
-    )
-    return list(dict.fromkeys([*swapped, *(name for name, _, _ in found)]))[:MAX_TERMS]
+    found = closest(term, near, min_similarity=MIN_SIMILARITY, limit=MAX_TERMS)
+    return list(dict.fromkeys([*swapped, *(name for name, _ in found)]))[:MAX_TERMS]
 
 
 def nearest_names(query: str, paths: Iterable[str], *, limit: int = 3) -> list[str]:
     """Return the files whose names are like `query`, best first."""
-    from rapidfuzz import fuzz, process
-
     names = {path: _plain(path.rpartition("/")[2].rpartition(".")[0]) for path in paths}
     wanted = _plain(query.strip().rpartition("/")[2].removesuffix(".md"))[:MAX_NAME_CHARS]
     if len(wanted) < MIN_LENGTH:
         return []
-    near = process.extract(
-        wanted, names, scorer=fuzz.token_sort_ratio, score_cutoff=MIN_NAME_SIMILARITY, limit=limit
-    )
-    return [str(path) for _, _, path in near]
+    return closest_keys(wanted, names, min_similarity=MIN_NAME_SIMILARITY, limit=limit)
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,6 @@ from fsagent.errors import PathRejected, ToolError
 from fsagent.search.grep import grep as grep_tree
 from fsagent.tokens import estimate_text
 from fsagent.tools.listing import list_tree
-from fsagent.tools.references import split_reference
 from fsagent.tools.registry import current_call_id
 from fsagent.tools.render import literal_call, render_none, render_page
 from fsagent.tools.schema import Tool
@@ -17,6 +16,7 @@ from fsagent.tools.scope import Scope, clip_bytes
 from fsagent.tools.when import since_moment, until_moment
 from fsagent.tools.windows import Window
 from fsagent.types import HitPage
+from fsagent.workspace.references import split_reference
 from fsagent.workspace.view import is_recall, is_text_path, view_lines
 
 DEFAULT_LIMIT, DEFAULT_GREP_LIMIT, MAX_LIMIT = 10, 50, 100

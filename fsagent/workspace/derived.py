@@ -78,14 +78,29 @@ class Derived:
         finally:
             os.close(fd)
 
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files kept in a folder, sorted; none where it is not there."""
+        try:
+            fd = openat.open_beneath(
+                self._root_fd, f"{FOLDER}/{folder}", os.O_RDONLY | os.O_DIRECTORY
+            )
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        try:
+            with os.scandir(fd) as found:
+                return sorted(item.name for item in found if item.is_file(follow_symlinks=False))
+        finally:
+            os.close(fd)
+
     def drop(self, name: str) -> None:
         """Delete a state file durably, if it is there. Raises OSError."""
+        folder, _, leaf = f"{FOLDER}/{name}".rpartition("/")
         try:
-            fd = openat.open_beneath(self._root_fd, FOLDER, os.O_RDONLY | os.O_DIRECTORY)
+            fd = openat.open_beneath(self._root_fd, folder, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
             return
         try:
-            os.unlink(name, dir_fd=fd)
+            os.unlink(leaf, dir_fd=fd)
             os.fsync(fd)
         except (FileNotFoundError, IsADirectoryError):
             pass  # nothing that could be read as a state
