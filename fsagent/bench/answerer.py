@@ -1,6 +1,7 @@
 """The common answerer: the same prompts for every system that does not answer itself.
 
-A prompt is chosen for a run, never by a question's category.
+A prompt is chosen for a run, never by a question's category, but in the mode `official-prompt`
+(`fsagent.bench.official_prompt`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from fsagent.bench.official_prompt import CHOICE, DATE_HINT, SEED
 from fsagent.types import Completion, Message, Model
 
+OFFICIAL = "official-prompt"
 REFUSAL = "No information available"
 
 _SHORT_RULES = f"""\
@@ -28,9 +31,14 @@ at the head of the line.
 - If the lines do not hold the answer, the answer is exactly: {REFUSAL}
 End with one line that begins with "Answer:" and holds the answer alone, as short as it can be."""
 
+# LoCoMo's own evaluation asks for no refusal; a question it has no answer for becomes a choice.
+_OFFICIAL_RULES = """\
+- Answer with a short phrase, in exact words of the lines wherever that is possible.
+Reply with the answer alone."""
+
 _GIVEN = "Answer the question from the lines of a conversation that are given to you."
 _REMEMBERED = "# How to answer\nAnswer from the lines of memory that your tools show you."
-_RULES = {"short": _SHORT_RULES, "explained": _EXPLAINED_RULES}
+_RULES = {"short": _SHORT_RULES, "explained": _EXPLAINED_RULES, OFFICIAL: _OFFICIAL_RULES}
 
 ANSWER_PROMPTS = {name: f"{_GIVEN}\n{rules}" for name, rules in _RULES.items()}
 AGENT_STYLES = {name: f"{_REMEMBERED}\n{rules}" for name, rules in _RULES.items()}
@@ -64,6 +72,12 @@ def final_answer(reply: str, prompt: str) -> str:
     if prompt == "explained" and (found := _ANSWER_LINE.findall(text)):
         return str(found[-1])
     return text
+
+
+def answering_sha256(prompt: str) -> str:
+    """Return the hash of all the words by which a run asks for its answers."""
+    texts = [ANSWER_PROMPTS[prompt], AGENT_STYLES[prompt]]
+    return prompt_sha256("".join(texts + ([DATE_HINT, CHOICE, SEED] if prompt == OFFICIAL else [])))
 
 
 def prompt_sha256(text: str) -> str:

@@ -15,7 +15,7 @@ from fsagent.bench.judges import JUDGE_PROMPTS, Verdict, judge
 from fsagent.bench.metrics.statistics import cluster_bootstrap, mean, wider, wilson
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.errors import ConfigError
-from fsagent.types import Model
+from fsagent.types import Model, Usage
 
 JUDGEMENTS = "judgements.jsonl"
 CALIBRATION_QUESTIONS = 30
@@ -55,12 +55,13 @@ def judge_run(
     calibration: int = CALIBRATION_QUESTIONS,
     errata: Mapping[Key, Erratum] | None = None,
     workers: int = 1,
-    on_verdict: Callable[[int, int], None] | None = None,
+    on_verdict: Callable[[Verdict, int], None] | None = None,
 ) -> None:
     """Judge every answer of categories 1-4 with each judge, and the calibration's probes.
 
     With `errata`, answers whose gold the audit corrects are judged against both. Verdicts that are
-    there already stay; errors are asked again.
+    there already stay; errors are asked again. `on_verdict` hears each verdict, and how many are
+    asked for.
     """
     for name in judges:
         if name not in JUDGE_PROMPTS:
@@ -75,10 +76,10 @@ def judge_run(
     }
     rest = [job for identity, job in jobs.items() if identity not in done]
     with ThreadPoolExecutor(workers) as pool:
-        for count, (job, verdict) in enumerate(pool.map(lambda job: _judge(model, job), rest), 1):
+        for job, verdict in pool.map(lambda job: _judge(model, job), rest):
             run.append(JUDGEMENTS, _row(job, model.name, verdict))
             if on_verdict is not None:
-                on_verdict(count, len(rest))
+                on_verdict(verdict, len(rest))
 
 
 def judge_summary(
@@ -100,6 +101,8 @@ def judge_summary(
             "prompt_sha256": sha256,
             **_scores(rows, predictions, groups),
             "calibration": _calibration(rows),
+            "failed": _failed(rows),
+            "usage": sum((Usage(**row["usage"]) for row in rows), Usage()).as_dict(),
         }
         for (name, model, sha256), rows in sorted(by_judge.items())
     }
@@ -181,6 +184,20 @@ def _scores(
                 "interval": [round(bounds.low, 4), round(bounds.high, 4)],
             }
     return {**found, "errors": errors}
+
+
+def _failed(rows: Sequence[Row]) -> list[Row]:
+    """Return what could not be judged: which answer or probe, and why."""
+    return [
+        {
+            "sample_id": row["sample_id"],
+            "qa_index": row["qa_index"],
+            "subject": row["subject"],
+            "error": row["error"],
+        }
+        for row in rows
+        if row["error"] is not None
+    ]
 
 
 def _calibration(rows: Sequence[Row]) -> dict[str, Any]:

@@ -6,29 +6,47 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fsagent.bench.answerer import OFFICIAL
 from fsagent.bench.datasets.schema import ADVERSARIAL, ANSWERABLE, CATEGORY_NAMES
-from fsagent.bench.rundir import RunDirectory
+from fsagent.bench.errata import Erratum
+from fsagent.bench.progress import named
+from fsagent.bench.rundir import Key, RunDirectory
 from fsagent.bench.summary import HEADLINE, Summary
 
 _RETRIEVAL = ("recall@5", "recall@10", "recall@20", "recall@50", "mrr", "ndcg@10", "recall@2000tok")
 _SESSIONS = ("session_recall@1", "session_recall@5", "session_recall@10", "session_mrr")
 _GAPS = {"errors": "errors", "missing": "not asked", "judge_errors": "answers without a verdict"}
+_ERROR_CHARACTERS = 160
 _ANSWERS = ("f1", "f1_repaired", "em", "bleu1", "rougeL", "words")
 
 
-def report(run_dirs: Sequence[Path]) -> str:
+def report(run_dirs: Sequence[Path], *, errata: Mapping[Key, Erratum] | None = None) -> str:
     """Return the table of several runs. Raises `ConfigError` for a folder that is no run."""
-    return markdown([read_summary(path) for path in run_dirs])
+    return markdown([read_summary(path, errata=errata) for path in run_dirs])
 
 
-def read_summary(run_dir: Path) -> Summary:
-    """Return a run's summary as it was last written, or from its predictions if it has none yet."""
-    from fsagent.bench.runner import finish
+def run_dirs(paths: Sequence[Path]) -> list[Path]:
+    """Return the run directories that paths name: runs, or folders that hold runs."""
+    found: list[Path] = []
+    for path in paths:
+        inner = sorted(one.parent for one in path.glob("*/run.json"))
+        found += [path] if (path / "run.json").is_file() or not inner else inner
+    return found
+
+
+def read_summary(run_dir: Path, *, errata: Mapping[Key, Erratum] | None = None) -> Summary:
+    """Return a run's summary as it was last written, or from its predictions if it has none yet.
+
+    With `errata` it is scored anew with the three views of the key, and nothing is written.
+    """
+    from fsagent.bench.runner import finish, score
 
     run = RunDirectory.open(run_dir)
     try:
         if not (run_dir / "summary.json").exists():
-            return finish(run)
+            finish(run)
+        if errata is not None:
+            return score(run, errata=errata)
         return Summary(run.read_json("summary.json"))
     finally:
         run.close()
@@ -57,6 +75,8 @@ def sections(contents: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
             _category_table(contents, "retrieval", "recall@10"),
         ),
         ("Cost", _cost_table(contents)),
+        ("Questions that failed", _failed_table(contents)),
+        ("Verdicts that failed", _failed_verdicts_table(contents)),
     ]
     return [(title, rows) for title, rows in tables if rows]
 
@@ -72,14 +92,57 @@ def heading(contents: Sequence[Mapping[str, Any]]) -> str:
         turns, sessions = content["documents"]["turns"], content["documents"]["sessions"]
         label += f"; {_span(turns)} turns and {_span(sessions)} sessions a conversation"
         label += f"; configuration {content['config_sha256'][:12]}"
+        label += _mode(content)
         gaps = [f"{count} {words}" for key, words in _GAPS.items() if (count := content.get(key))]
         label += f"; **incomplete: {', '.join(gaps)}**" if gaps else ""
         lines.append(label)
     note = (
         "95 % intervals in brackets: Wilson's; for categories 1-4 the wider of Wilson's and of a "
-        "bootstrap that draws whole conversations. A k is to be read against the number of turns."
+        "bootstrap that draws whole conversations, which says little where there are few of them. "
+        "A k is to be read against the number of turns."
     )
     return "\n".join(lines) + "\n\n" + note
+
+
+def _mode(content: Mapping[str, Any]) -> str:
+    """Return what sets the run apart from a plain one."""
+    mode, words = content.get("mode", {}), ""
+    if mode.get("answer_prompt"):
+        words += f"; answer prompt `{mode['answer_prompt']}`"
+    if mode.get("answer_prompt") == OFFICIAL:
+        words += " (**the category selects the prompt**, adversarial questions are a choice of two)"
+    if mode.get("draw"):
+        words += "; questions drawn by seed"
+    if mode.get("smoke"):
+        words += "; **a smoke run, no measurement**"
+    shown, fewest = content["cost"].get("shown_turns", 0), content["documents"]["turns"][0]
+    if content["system"] == "full-context" and shown < fewest:
+        words += f"; **the window held only the newest {shown:.0f} turns**"
+    return words
+
+
+def _failed_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        [_name(content), named([row]), _cut(row["error"])]
+        for content in contents
+        for row in content.get("failed", [])
+    ]
+    return table(["system", "question", "error"], rows)
+
+
+def _failed_verdicts_table(contents: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        [_name(content), judge["judge"], row["subject"], named([row]), _cut(row["error"])]
+        for content in contents
+        for judge in content.get("judges", {}).values()
+        for row in judge.get("failed", [])
+    ]
+    return table(["system", "judge", "of", "question", "error"], rows)
+
+
+def _cut(error: str) -> str:
+    line = " ".join(error.split())
+    return line if len(line) <= _ERROR_CHARACTERS else line[: _ERROR_CHARACTERS - 1] + "…"
 
 
 def _answer_table(contents: Sequence[Mapping[str, Any]]) -> str:
@@ -217,7 +280,9 @@ def _cost_table(contents: Sequence[Mapping[str, Any]]) -> str:
                 str(cost["prompt_tokens"]),
                 str(cost["completion_tokens"]),
                 *(f"{cost['latency_s'][q]:.3f}" for q in ("p50", "p95", "p99")),
-                "?" if cost["usd"] is None else f"{cost['usd']:.2f}",
+                _usd(cost["usd"]),
+                *_ingest_cells(content),
+                ", ".join(_usd(one["usd"]) for one in content.get("judges", {}).values()) or "-",
             ]
         )
     head = [
@@ -227,7 +292,17 @@ def _cost_table(contents: Sequence[Mapping[str, Any]]) -> str:
         "prompt tokens",
         "completion tokens",
     ]
-    return table([*head, "p50 s", "p95 s", "p99 s", "USD"], rows)
+    more = ["p50 s", "p95 s", "p99 s", "USD", "ingestion s", "store MB", "judges USD"]
+    return table([*head, *more], rows)
+
+
+def _ingest_cells(content: Mapping[str, Any]) -> tuple[str, str]:
+    ingest = content.get("ingest")
+    return (f"{ingest['seconds']:.2f}", f"{ingest['bytes'] / 1e6:.2f}") if ingest else ("-", "-")
+
+
+def _usd(usd: float | None) -> str:
+    return "?" if usd is None else f"{usd:.4f}" if 0 < usd < 1 else f"{usd:.2f}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -18,14 +18,28 @@ from fsagent.bench.ingest import rendered_turns
 from fsagent.bench.judging import JUDGEMENTS
 from fsagent.bench.metrics.answers import is_refusal
 from fsagent.bench.metrics.official import official_f1
-from fsagent.bench.report import heading, sections
+from fsagent.bench.report import heading, read_summary, sections
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.errors import FsagentError
 
 
-def page(run_dirs: Sequence[Path], *, errata: Mapping[Key, Erratum] | None = None) -> str:
-    """Return the page of several runs, each with a summary already written."""
-    runs = [_Run(path) for path in run_dirs]
+def page_of(run_dirs: Sequence[Path], *, errata: Mapping[Key, Erratum] | None = None) -> str:
+    """Return the page of several runs, scoring those that have no summary yet.
+
+    With `errata` all are scored anew with the three views of the key.
+    """
+    summaries = [read_summary(path, errata=errata).content for path in run_dirs]
+    return page(run_dirs, summaries, errata=errata)
+
+
+def page(
+    run_dirs: Sequence[Path],
+    summaries: Sequence[Mapping[str, Any]],
+    *,
+    errata: Mapping[Key, Erratum] | None = None,
+) -> str:
+    """Return the page of several runs with their summaries."""
+    runs = [_Run(path, content) for path, content in zip(run_dirs, summaries, strict=True)]
     series = [
         charts.Series(name, run.summary, place)
         for place, (name, run) in enumerate(zip(_names(runs), runs, strict=True))
@@ -57,10 +71,10 @@ def page(run_dirs: Sequence[Path], *, errata: Mapping[Key, Erratum] | None = Non
 class _Run:
     """What the page needs of a run."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, summary: Mapping[str, Any]) -> None:
+        self.summary = summary
         run = RunDirectory.open(path)
         try:
-            self.summary = run.read_json("summary.json")
             self.manifest = run.read_json("run.json")
             self.rows = list(run.predictions().values())
             self.judgements = [row for row in run.rows(JUDGEMENTS) if row["subject"] == "answer"]
@@ -202,12 +216,3 @@ def _html(table: str) -> str:
 
 def _asset(name: str) -> str:
     return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
-
-
-def page_of(run_dirs: Sequence[Path], **options: Any) -> str:
-    """Return the page of runs, scoring those that have no summary yet."""
-    from fsagent.bench.report import read_summary
-
-    for path in run_dirs:
-        read_summary(path)
-    return page(run_dirs, **options)

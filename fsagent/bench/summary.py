@@ -31,8 +31,9 @@ from fsagent.bench.metrics.statistics import (
     wider,
     wilson,
 )
+from fsagent.bench.progress import cost_of
 from fsagent.bench.rundir import Key, Row
-from fsagent.models.prices import PRICES_OF, cost_usd
+from fsagent.models.prices import PriceList
 from fsagent.types import Usage
 
 HEADLINE = "1-4"
@@ -63,12 +64,15 @@ def summarize(
     rows: Sequence[Row],
     *,
     judgements: Sequence[Row] = (),
+    ingested: Sequence[Row] = (),
     errata: Mapping[Key, Erratum] | None = None,
+    prices: PriceList | None = None,
 ) -> Summary:
     """Return the figures of a run, with its judges' where there are verdicts.
 
     With `errata` the same figures stand under `views` for the corrected and the clean key.
     """
+    known = prices or PriceList()
     answered = [row for row in rows if row["error"] is None]
     sessions: Mapping[str, int] = manifest["dataset"]["sessions"]
     retrieval = _Scored(answered, lambda row: score_retrieval(row, sessions))
@@ -80,13 +84,16 @@ def summarize(
         "system": manifest["system"],
         "model": manifest["model"],
         "config_sha256": manifest["config_sha256"],
+        "mode": _mode(manifest["config"]),
         "documents": _documents(manifest),
         "retrieval": retrieval.means(),
         "answers": answers.means(),
         "adversarial": _adversarial(answers),
         "intervals": {"retrieval": retrieval.intervals(), "answers": answers.intervals()},
-        "cost": _cost(manifest["model"], answered),
+        "cost": _cost(manifest["model"], answered, known),
+        "ingest": _ingest(ingested),
         "errors": len(rows) - len(answered),
+        "failed": [_failure(row) for row in rows if row["error"] is not None],
         "missing": manifest["dataset"]["questions"] - len(rows),
     }
     kinds = {row["kind"] for row in answered if row["kind"]}
@@ -97,6 +104,8 @@ def summarize(
         }
     if judgements:
         content["judges"] = judge_summary(judgements, answered, GROUPS)
+        for one in content["judges"].values():
+            one["usd"] = _usd(Usage(**one["usage"]), one["model"], known)
         content["judge_errors"] = sum(one["errors"] for one in content["judges"].values())
     if errata is not None:
         content["views"] = {
@@ -243,17 +252,47 @@ def _documents(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cost(model: str | None, rows: Sequence[Row]) -> dict[str, Any]:
+def _mode(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reader of the figures must know of how the run was asked."""
+    prompt = config["answer_prompt"]
+    return {
+        "answer_prompt": None if prompt is None else prompt["name"],
+        "smoke": config.get("smoke", False),
+        "draw": config.get("draw"),
+        "epoch": config["epoch"],
+    }
+
+
+def _ingest(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what laying the stores cost, apart from the questions; a resume lays some again."""
+    return {
+        "stores": len(rows),
+        "turns": sum(row["turns"] for row in rows),
+        "bytes": sum(row["bytes"] for row in rows),
+        "seconds": _round(sum(row["seconds"] for row in rows)),
+    }
+
+
+def _failure(row: Row) -> Row:
+    return {key: row[key] for key in ("sample_id", "qa_index", "error")}
+
+
+def _usd(usage: Usage, model: str | None, prices: PriceList) -> float | None:
+    usd = cost_of(usage, model, prices)
+    return None if usd is None else round(usd, 6)
+
+
+def _cost(model: str | None, rows: Sequence[Row], prices: PriceList) -> dict[str, Any]:
     usage = sum((Usage(**row["usage"]) for row in rows), Usage())
     latency = sorted(row["latency_s"] for row in rows)
-    usd = cost_usd(usage, model) if model and not model.startswith("scripted:") else 0.0
     return {
         **{name: count or 0 for name, count in usage.as_dict().items()},
         "tool_calls": _round(mean([row["tool_calls"] for row in rows])),
         "context_tokens": _round(mean([row["shown_tokens"] for row in rows])),
+        "shown_turns": _round(mean([row["shown_turns"] for row in rows])),
         "latency_s": {f"p{q}": _round(percentile(latency, q)) for q in (50, 95, 99)},
-        "usd": None if usd is None else round(usd, 6),
-        "prices_of": PRICES_OF,
+        "usd": _usd(usage, model, prices),
+        "prices_of": prices.of,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 import time
 from collections.abc import Mapping
@@ -9,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsagent.bench.answerer import AGENT_STYLES, answer, final_answer
+from fsagent.bench.answerer import AGENT_STYLES, OFFICIAL, answer, final_answer
 from fsagent.bench.datasets.read import read_dataset
 from fsagent.bench.datasets.schema import Question, Sample
 from fsagent.bench.metrics.retrieval import TOKEN_BUDGETS, TURN_KS, sessions_of
+from fsagent.bench.official_prompt import official_answer, official_question
 from fsagent.bench.options import BenchOptions
 from fsagent.bench.rundir import Key, Row
 from fsagent.bench.systems.base import Response, Setup, System
@@ -75,9 +77,9 @@ class Worker:
         response, error = Response(), None
         events: list[Mapping[str, Any]] = []
         try:
-            response = self._open.system.respond(question.text)
+            response = self._open.system.respond(self._asked_of_system(question))
             events.extend(response.trace)
-            response, exchange = self._answered(response, question.text, sample)
+            response, exchange = self._answered(response, question, sample)
             events.extend(exchange)
         except ConfigError:
             raise
@@ -120,26 +122,34 @@ class Worker:
             settings=self._options.settings,
             make_model=self.model,
             budget_tokens=self._options.budget_tokens,
+            window_tokens=self._options.window_tokens,
             style=AGENT_STYLES[self._options.answer_prompt],
             evidence=evidence,
         )
 
+    def _asked_of_system(self, question: Question) -> str:
+        """Return what the system is asked: the question, whatever its category.
+
+        In `official-prompt` the agent, its own answerer, gets what an answerer gets there.
+        """
+        official = self._options.answer_prompt == OFFICIAL and self._options.system == "agent"
+        return official_question(question) if official else question.text
+
     def _answered(
-        self, response: Response, text: str, sample: Sample
+        self, response: Response, question: Question, sample: Sample
     ) -> tuple[Response, list[Mapping[str, Any]]]:
         """Return the response with the common answerer's answer, where one is wanted."""
-        import dataclasses
-
+        prompt = self._options.answer_prompt
         if response.answer is not None:
-            text = final_answer(response.answer, self._options.answer_prompt)
+            text = self._read(final_answer(response.answer, prompt), question)
             return dataclasses.replace(response, answer=text), []
         if self._options.retrieval_only:
             return response, []
         done = answer(
             self.model(),
-            text,
+            official_question(question) if prompt == OFFICIAL else question.text,
             response.context,
-            prompt=self._options.answer_prompt,
+            prompt=prompt,
             now=sample.now.strftime(NOW_FORMAT),
         )
         exchange: list[Mapping[str, Any]] = [
@@ -147,7 +157,12 @@ class Worker:
             message_event(done.completion.message),
         ]
         usage = response.usage + done.completion.usage
-        return dataclasses.replace(response, answer=done.text, usage=usage), exchange
+        text = self._read(done.text, question)
+        return dataclasses.replace(response, answer=text, usage=usage), exchange
+
+    def _read(self, text: str, question: Question) -> str:
+        """Return the answer that is scored: in `official-prompt` what a choice stands for."""
+        return official_answer(text, question) if self._options.answer_prompt == OFFICIAL else text
 
     def model(self) -> Model:
         """Return the run's model, made once a worker."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,12 @@ import click
 from fsagent.bench.datasets.read import FORMATS
 from fsagent.bench.judges import JUDGE_NAMES
 from fsagent.bench.systems.registry import SYSTEM_NAMES
-from fsagent.cli.common import complain, model_options, note, say, say_json, settings_outside
+from fsagent.cli.common import complain, model_options, note, safe, say, say_json, settings_outside
+from fsagent.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fsagent.bench.runner import Progress
+    from fsagent.bench.progress import Progress
+    from fsagent.bench.summary import Summary
 
 PATH = click.Path(path_type=Path)
 
@@ -33,10 +35,20 @@ def bench() -> None:
 @click.option("--sample", "samples", multiple=True, metavar="ID", help="Only this conversation.")
 @click.option("--categories", metavar="LIST", help="Only these, e.g. 1,2,3,4.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first questions.")
+@click.option(
+    "--draw", type=click.IntRange(min=1), metavar="N", help="N questions by a fixed seed."
+)
+@click.option("--smoke", is_flag=True, help="A few questions of each category, to see it work.")
 @click.option("--out", type=PATH, metavar="DIR", help="The run directory (default: bench-out/...).")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--retrieval-only", is_flag=True, help="Measure retrieval; no model answers.")
-@click.option("--answer-prompt", type=click.Choice(["short", "explained"]), default="short")
+@click.option(
+    "--answer-prompt",
+    type=click.Choice(["short", "explained", "official-prompt"]),
+    default="short",
+    show_default=True,
+    help="official-prompt: as LoCoMo's own evaluation, the category selects the prompt.",
+)
 @click.option(
     "--budget",
     "budget_tokens",
@@ -47,13 +59,18 @@ def bench() -> None:
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True)
-@click.option("--runs", type=click.IntRange(min=1), default=1, help="Run several times.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=1, help="Run so many times, end to end."
+)
 @click.option("--cache", type=PATH, metavar="DIR", help="Keep the model's replies there.")
-@click.option("--evaluate-only", is_flag=True, help="Score the run in --out anew, asking nothing.")
+@click.option(
+    "--evaluate-only", is_flag=True, help="Score the run in --out anew; only --judge asks."
+)
 @click.option("--judge", "judges", multiple=True, type=click.Choice(JUDGE_NAMES))
 @click.option("--judge-model", metavar="NAME", help="The judges' model (default: --model).")
 @click.option("--calibration", type=click.IntRange(min=0), default=30, metavar="N")
 @click.option("--errata", type=PATH, metavar="FILE", help="Known faults of the answer key.")
+@click.option("--prices", type=PATH, metavar="FILE", help="Prices that come before the table.")
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
 def locomo(
@@ -70,9 +87,10 @@ def locomo(
     **options: Any,
 ) -> int:
     """Run one system over LoCoMo's questions, or over data of another --format."""
+    from fsagent.bench import epochs
     from fsagent.bench.options import BenchOptions
     from fsagent.bench.report import markdown
-    from fsagent.bench.runner import run_benchmark, run_epochs
+    from fsagent.bench.runner import run_benchmark
 
     settings = settings_outside(
         model=model, base_url=base_url, profile=profile, judge_model=judge_model
@@ -89,7 +107,7 @@ def locomo(
             summaries = (
                 [run_benchmark(chosen, on_progress=on_progress)]
                 if runs == 1
-                else run_epochs(chosen, runs, on_progress=on_progress)
+                else epochs.run_epochs(chosen, runs, on_progress=on_progress)
             )
     except KeyboardInterrupt:
         note(f"stopped; what was answered is kept. Go on with: --out {chosen.out} --resume")
@@ -99,35 +117,73 @@ def locomo(
         say_json(contents[0] if runs == 1 else contents)
     else:
         say(markdown(summaries))
+        if runs > 1:
+            say(epochs.markdown(summaries))
     note(f"run directory: {chosen.out}")
     complete = all(summary.complete for summary in summaries)
     if not complete:
-        complain(
-            "the run is incomplete: some questions ended in an error; --resume asks them again"
-        )
+        complain(_incomplete(summaries))
     return 0 if complete else 2
 
 
 @bench.command()
 @click.argument("runs", type=PATH, nargs=-1, required=True)
 @click.option("--html", type=PATH, metavar="FILE", help="Write the report as one HTML file.")
-@click.option("--errata", type=PATH, metavar="FILE", help="Flag known faults of the answer key.")
+@click.option("--manifest", type=PATH, metavar="FILE", help="Write the runs' manifests as JSON.")
+@click.option("--errata", type=PATH, metavar="FILE", help="Known faults of the answer key.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summaries.")
-def report(runs: tuple[Path, ...], html: Path | None, errata: Path | None, as_json: bool) -> None:
-    """Show the tables of one or several runs."""
+def report(
+    runs: tuple[Path, ...],
+    html: Path | None,
+    manifest: Path | None,
+    errata: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the tables of one or several runs, or of all runs in a folder."""
     from fsagent.bench import report as reports
+    from fsagent.bench.errata import load_errata
 
+    found = reports.run_dirs(runs)
+    known = load_errata(errata) if errata else None
+    contents = [reports.read_summary(run, errata=known) for run in found]
     if html is not None:
-        from fsagent.bench.errata import load_errata
         from fsagent.bench.report_html import page_of
 
-        text = page_of(runs, errata=load_errata(errata) if errata else None)
-        html.write_text(text, encoding="utf-8", newline="\n")
-        note(f"report: {html}")
+        _write(html, page_of(found, errata=known))
+    if manifest is not None:
+        import json
+
+        from fsagent.bench.manifest import published
+
+        _write(manifest, json.dumps(published(found), ensure_ascii=False, indent=1) + "\n")
     if as_json:
-        say_json([dict(reports.read_summary(run).content) for run in runs])
+        say_json([dict(summary.content) for summary in contents])
     else:
-        say(reports.report(runs))
+        say(reports.markdown(contents))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as err:
+        raise ConfigError(f"cannot write {path}: {err.strerror}") from err
+    note(f"report: {path}")
+
+
+def _incomplete(summaries: Sequence[Summary]) -> str:
+    """Return which questions are without an answer or a verdict, and what to do."""
+    from fsagent.bench.progress import named
+
+    contents = [summary.content for summary in summaries]
+    failed = [row for content in contents for row in content["failed"]]
+    words = []
+    if failed:
+        words.append(f"{len(failed)} questions ended in an error ({named(failed)})")
+    if missing := sum(content["missing"] for content in contents):
+        words.append(f"{missing} questions were not asked")
+    if unjudged := sum(content.get("judge_errors", 0) for content in contents):
+        words.append(f"{unjudged} answers have no verdict")
+    return f"the run is incomplete: {'; '.join(words)}. The same command with --resume asks again"
 
 
 def _default_out(system: str, model: str) -> Path:
@@ -150,13 +206,13 @@ def _categories(text: str | None) -> tuple[int, ...]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Progress], None] | None]:
-    """Show a bar with time left and tokens on a terminal; elsewhere nothing."""
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """Name questions as they fail; on a terminal show a bar with time left, tokens and dollars."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda progress: _name_failure(progress, note)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (
@@ -166,15 +222,39 @@ def _progress() -> Iterator[Callable[[Progress], None] | None]:
         TextColumn("{task.description}"),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        tasks: dict[str, TaskID] = {}
 
         def on_progress(progress: Progress) -> None:
-            words = f"{progress.prompt_tokens + progress.completion_tokens:,} tokens"
-            if progress.errors:
-                words += f", {progress.errors} errors"
-            bar.update(task, total=progress.total, completed=progress.done, description=words)
+            # A task a stage: the speed of the questions says nothing of that of the verdicts.
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bar.add_task("", total=None)
+            _name_failure(
+                progress,
+                lambda text: bar.console.print(safe(text), markup=False, highlight=False),
+            )
+            bar.update(
+                tasks[progress.stage],
+                total=progress.total,
+                completed=progress.done,
+                description=progress_words(progress),
+            )
 
         yield on_progress
+
+
+def progress_words(progress: Progress) -> str:
+    """Return what stands beside the bar: the stage, tokens, dollars, errors."""
+    usage, usd = progress.usage, progress.usd
+    tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+    words = f"{progress.stage}, {tokens:,} tokens, "
+    words += "price unknown" if usd is None else f"${usd:.4f}"
+    return words + (f", {progress.errors} errors" if progress.errors else "")
+
+
+def _name_failure(progress: Progress, tell: Callable[[str], object]) -> None:
+    row = progress.row
+    if row is not None and row["error"] is not None:
+        tell(f"{row['sample_id']} #{row['qa_index']} failed: {' '.join(row['error'].split())}")
 
 
 @bench.command()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from fsagent.errors import ConfigError
 from fsagent.types import Usage
 
 PRICES_OF = "2026-03-21"
@@ -36,6 +39,16 @@ PRICES: Mapping[str, Price] = {
     "o4-mini": Price(1.10, 0.275, 4.40),
     "offline": Price(0.0, 0.0, 0.0),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """Prices that come before the table's, and the day they are of."""
+
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    of: str = PRICES_OF
+
+
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest|preview)$")
 
 
@@ -59,6 +72,42 @@ def cost_usd(
     return (
         (prompt - cached) * price.prompt + cached * price.cached + completion * price.completion
     ) / 1e6
+
+
+def load_prices(path: Path) -> PriceList:
+    """Read a YAML file of prices, in US dollars per million tokens; `cached` may be left out.
+
+    date: 2026-11-01
+    models:
+      my-model: {prompt: 0.20, cached: 0.05, completion: 0.80}
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
+        raise ConfigError(f"cannot read the prices {path}: {err}") from err
+    models = content.get("models") if isinstance(content, dict) else None
+    if not isinstance(models, dict) or not content.get("date"):
+        raise ConfigError(
+            f"{path} is no list of prices; write `date: 2026-11-01`, then `models:` with lines such "
+            "as `my-model: {prompt: 0.20, completion: 0.80}`, in US dollars per million tokens"
+        )
+    prices = {str(name): _price(entry, f"{path}: {name}") for name, entry in models.items()}
+    return PriceList(prices, str(content["date"]))
+
+
+def _price(entry: Any, where: str) -> Price:
+    try:
+        prompt, completion = float(entry["prompt"]), float(entry["completion"])
+        cached = float(entry.get("cached", prompt))
+    except (AttributeError, KeyError, TypeError, ValueError) as err:
+        raise ConfigError(
+            f"{where} is {entry!r}; write {{prompt: 0.20, completion: 0.80}}"
+        ) from err
+    if not all(0 <= value < float("inf") for value in (prompt, cached, completion)):
+        raise ConfigError(f"{where} is {entry!r}; a price is 0 or more")
+    return Price(prompt, cached, completion)
 
 
 def price_of(model: str, *, prices: Mapping[str, Price] | None = None) -> Price | None:

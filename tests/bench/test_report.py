@@ -11,7 +11,7 @@ import pytest
 from fsagent.bench.errata import Erratum
 from fsagent.bench.options import BenchOptions
 from fsagent.bench.report import report, table
-from fsagent.bench.report_html import page, page_of
+from fsagent.bench.report_html import page_of
 from fsagent.bench.runner import run_benchmark
 
 
@@ -61,7 +61,7 @@ def test_the_page_needs_nothing_beside_it(runs: list[Path]) -> None:
 
 def test_the_browser_has_evidence_verdicts_and_flags(runs: list[Path]) -> None:
     flags = {("demo", 3): Erratum("HALLUCINATION", True, "Commodore", ())}
-    data = embedded(page(runs, errata=flags))
+    data = embedded(page_of(runs, errata=flags))
     rows = data["rows"]
     assert isinstance(rows, list)
     row = next(row for row in rows if (row["run"], row["index"]) == ("oracle", 3))
@@ -100,7 +100,7 @@ def test_evidence_is_shown_without_text_where_the_data_is_gone(
     shutil.copyfile(demo_file, data)
     run_benchmark(BenchOptions(data=data, out=tmp_path / "run", system="bm25"))
     data.unlink()
-    assert embedded(page([tmp_path / "run"]))["lines"] == {}
+    assert embedded(page_of([tmp_path / "run"]))["lines"] == {}
 
 
 @pytest.mark.parametrize("width", [1280, 390])

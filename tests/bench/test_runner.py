@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from fsagent.bench.options import BenchOptions
+from fsagent.bench.progress import Progress, RunStopped
 from fsagent.bench.rundir import RunDirectory
-from fsagent.bench.runner import Progress, RunStopped, run_benchmark
+from fsagent.bench.runner import run_benchmark
 from fsagent.config import Settings
 from fsagent.errors import ConfigError
 

@@ -53,8 +53,8 @@ class System(Protocol):
 class Setup:
     """What a system may be made of. `folder` is empty and its own; `make_model` makes a new model.
 
-    `style` is how an agent is told to answer. `evidence` (by question text) is for `oracle` alone
-    and empty for every other system.
+    `window_tokens` is the model's context window where it is known, `style` how an agent is told to
+    answer. `evidence` (by question text) is for `oracle` alone and empty for every other system.
     """
 
     sample: Sample
@@ -62,6 +62,7 @@ class Setup:
     settings: Settings
     make_model: Callable[[], Model]
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
+    window_tokens: int | None = None
     style: str = ""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
