@@ -36,11 +36,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a model is told of a tool. `parameters` is a JSON schema of type object."""
+    """What a model is told of a tool. `parameters` is a JSON schema of type object.
+
+    `finds` marks a tool that looks things up by words and changes nothing: a model that has to be
+    led is led to one of these first.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    finds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

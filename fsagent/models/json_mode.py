@@ -11,15 +11,26 @@ from typing import Any
 from fsagent.models.tool_text import find_calls
 from fsagent.types import Completion, Message, ToolSpec
 
+FORM = 2
+"""Raised when what a model is told here changes, so that kept replies to the old words are not taken."""
+
 _HOW = """
 # How to reply
-Reply with one JSON object and nothing else. To call a tool:
+Every reply is one JSON object and nothing else. Either it calls a tool:
 {"tool": "NAME", "arguments": {...}}
-You then get its result and may call another. When you know enough, answer the user:
+or, when the results you got hold the answer, it answers the user:
 {"reply": "your answer"}
-Tools (a parameter with ? may be left out):"""
+You know nothing of the user but what tools return, so look things up before you answer. Leave out
+arguments that you do not need. Do not make the same call twice: use other words, or answer."""
+_TOOLS = "Tools (a parameter with ? may be left out):"
+_EXAMPLE = """For example:
+user: Where did Ada put the spare key?
+you: {call}
+user: Result of {tool}: 2020-05-03 18:40 Ada: The spare key is under the blue flower pot now.
+you: {{"reply": "Under the blue flower pot."}}"""
 
 # Measured on a model of 1.5B: without a hint at the end it answers from nothing at the first step.
+_LOOK = "(You know nothing of this yet. Look it up first, in one JSON object: {call})"
 _FIRST = (
     '(Reply with one JSON object. You know nothing yet, so call a tool: {"tool": ...}. '
     'Only small talk gets {"reply": ...} at once.)'
@@ -27,6 +38,7 @@ _FIRST = (
 _NEXT = (
     '(Next JSON object: {"reply": ...} if the results answer the user, else another {"tool": ...}.)'
 )
+_ASKS = re.compile(r"[?\uff1f\u061f]")
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
 
 
@@ -39,15 +51,59 @@ def json_messages(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> lis
     plain = [_plain(message, names, speaks_json=bool(tools)) for message in messages]
     if not tools:
         return _alternating(plain)
-    instructions = "\n".join([_HOW, *map(describe, tools)])
+    instructions = "\n".join([_HOW, *_example(tools), _TOOLS, *map(describe, tools)])
     if plain and plain[0].role == "system":
         plain[0] = replace(plain[0], content=f"{plain[0].content}\n{instructions}")
     else:
         plain.insert(0, Message("system", instructions.lstrip()))
-    if len(plain) > 1 and plain[-1].role == "user":
-        hint = _NEXT if messages[-1].role == "tool" else _FIRST
-        plain[-1] = replace(plain[-1], content=f"{plain[-1].content}\n\n{hint}")
+    if len(plain) > 1 and plain[-1].role != "assistant":
+        plain[-1] = replace(plain[-1], content=f"{plain[-1].content}\n\n{_hint(messages, tools)}")
     return _alternating(plain)
+
+
+def first_tools(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+    """Return the tools that the next reply must call one of; none where it is free.
+
+    A question begins with looking something up, by what is asked alone: a small model would answer
+    from nothing, and fill in every filter that a tool has.
+    """
+    said = next((one for one in reversed(messages) if one.role != "system"), None)
+    if said is None or said.role != "user" or not _ASKS.search(said.content):
+        return []
+    return [_plainest(tool) for tool in tools if tool.finds]
+
+
+def _plainest(tool: ToolSpec) -> ToolSpec:
+    """Return a tool with no more than the parameters it needs."""
+    needed = tool.parameters.get("required", ())
+    properties = tool.parameters.get("properties", {})
+    shape = {**tool.parameters, "properties": {name: properties[name] for name in needed}}
+    return replace(tool, parameters=shape)
+
+
+def _hint(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> str:
+    last = next((one for one in reversed(messages) if one.role != "system"), None)
+    if last is not None and last.role == "tool":
+        return _NEXT
+    first = first_tools(messages, tools)
+    return _LOOK.format(call=_call_text(first[0], "...")) if first else _FIRST
+
+
+def _example(tools: Sequence[ToolSpec]) -> list[str]:
+    tool = next((tool for tool in tools if tool.finds), None)
+    if tool is None:
+        return []
+    return [_EXAMPLE.format(call=_call_text(_plainest(tool), "Ada spare key"), tool=tool.name)]
+
+
+def _call_text(tool: ToolSpec, words: str) -> str:
+    """Return a call of a tool as the model would write it, `words` for its texts."""
+    properties: Mapping[str, Any] = tool.parameters["properties"]
+    arguments = {
+        name: True if schema.get("type") == "boolean" else words
+        for name, schema in properties.items()
+    }
+    return json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False)
 
 
 def describe(tool: ToolSpec) -> str:
@@ -67,13 +123,16 @@ def describe(tool: ToolSpec) -> str:
     return "\n".join(lines)
 
 
-def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
-    """Return the JSON schema of a reply: a call of one of the tools, or the final text."""
+def reply_schema(tools: Sequence[ToolSpec], first: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+    """Return the JSON schema of a reply: a call of one of the tools, or the final text.
+
+    Where there are `first` tools, it is a call of one of these.
+    """
     calls = [
         _object({"tool": {"const": tool.name}, "arguments": dict(tool.parameters)})
-        for tool in tools
+        for tool in first or tools
     ]
-    return {"anyOf": [*calls, _object({"reply": {"type": "string"}})]}
+    return {"anyOf": calls if first else [*calls, _object({"reply": {"type": "string"}})]}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -85,10 +144,14 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def response_format(kind: str, tools: Sequence[ToolSpec]) -> dict[str, Any] | None:
+def response_format(
+    kind: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
+) -> dict[str, Any] | None:
     """Return the `response_format` of a request, from the strictest kind to none."""
+    if not tools:
+        return None
     if kind == "json_schema":
-        schema = {"name": "reply", "schema": reply_schema(tools)}
+        schema = {"name": "reply", "schema": reply_schema(tools, first_tools(messages, tools))}
         return {"type": "json_schema", "json_schema": schema}
     return {"type": "json_object"} if kind == "json_object" else None
 

@@ -24,6 +24,7 @@ from fsagent.models.addresses import OPENAI_URL, addresses, is_loopback
 from fsagent.models.assembly import Reply
 from fsagent.models.chunks import DONE, read_chunks
 from fsagent.models.faults import Fault, Problem
+from fsagent.models.json_mode import FORM
 from fsagent.models.quirks import Quirks, QuirkStore
 from fsagent.models.retry import MAX_REFUSED_RETRIES, MAX_RETRIES, retry_after_s, wait_s
 from fsagent.models.thinking import opens_in_prompt, strip_thinking
@@ -108,7 +109,8 @@ class OpenAIChat:
     @property
     def identity(self) -> dict[str, Any]:
         """What else than the messages a reply depends on."""
-        return {"base_url": self.base_url, "tool_mode": self._tool_mode, **self._parameters}
+        mode = self._tool_mode if self._tool_mode == "native" else f"{self._tool_mode}-{FORM}"
+        return {"base_url": self.base_url, "tool_mode": mode, **self._parameters}
 
     def complete(
         self,
@@ -213,8 +215,7 @@ class OpenAIChat:
                 optional["tools"] = wire_tools(tools)
         else:
             sent = wire_messages(json_mode.json_messages(messages, tools))
-            shape = json_mode.response_format(quirks.response_format, tools) if tools else None
-            if shape:
+            if shape := json_mode.response_format(quirks.response_format, messages, tools):
                 optional["response_format"] = shape
                 optional.setdefault("max_tokens", JSON_MAX_TOKENS)
         return {"model": self._model, "messages": sent, **quirks.apply(optional)}

@@ -11,7 +11,7 @@ from fsagent.tokens import estimate_text
 from fsagent.tools.listing import list_tree
 from fsagent.tools.registry import current_call_id
 from fsagent.tools.render import literal_call, render_none, render_page
-from fsagent.tools.schema import Tool
+from fsagent.tools.schema import Tool, finds
 from fsagent.tools.scope import Scope, clip_bytes
 from fsagent.tools.when import since_moment, until_moment
 from fsagent.tools.windows import Window
@@ -29,11 +29,11 @@ BEFORE_A_HIT, AFTER_A_HIT = 5, 20
 
 MAX_LINE_BYTES = 2_000
 SEARCH_ADVICE = (
-    "Try other words: synonyms, the names of instances (for pets: dog, cat, puppy), a shorter "
-    "query, or grep with stems such as adopt|adoption."
+    "Try other words: synonyms, the names of instances (for vehicles: van, lorry, tram), a shorter "
+    "query, or grep with stems such as deliver|delivery."
 )
 GREP_ADVICE = (
-    "Try ignore_case=true, a shorter stem, alternatives such as adopt|rescue, another path, or "
+    "Try ignore_case=true, a shorter stem, alternatives such as repair|mend, another path, or "
     "search_files for ranked search by meaningful words."
 )
 
@@ -48,6 +48,7 @@ class FileTools:
         """Return the tools in the order the model sees them."""
         return [self.search_files, self.grep, self.open, self.close, self.list_files]
 
+    @finds
     def grep(
         self,
         pattern: str,
@@ -61,10 +62,10 @@ class FileTools:
         """Find the lines that match a regular expression, newest day first under recall.
 
         For exact words, names, numbers and word families. Use stems with alternatives, such as
-        adopt(ed|ion)|rescue. Searches the text that open shows, with the same line numbers.
+        repair(ed|s)|mend. Searches the text that open shows, with the same line numbers.
 
         Args:
-            pattern: RE2 regular expression, e.g. `kickbox|taekwondo`. No look-around.
+            pattern: RE2 regular expression, e.g. `invoice|receipt`. No look-around.
             path: Folder or file to search, e.g. `recall/2026`.
             ignore_case: Whether letters match in either case.
             context: Lines to show before and after each hit, e.g. 2.
@@ -94,6 +95,7 @@ class FileTools:
             self._scope, page, pattern, tool="grep", arguments=arguments, advice=GREP_ADVICE
         )
 
+    @finds
     def search_files(
         self,
         query: str,
@@ -109,13 +111,13 @@ class FileTools:
 
         Words are OR-ed, stemmed and forgiven small typos; write the question's own words and names.
         One search finds one thing: for a list, or for several people, search several times, once
-        for each. For a class of things name its instances (martial arts: karate, judo, kickboxing).
+        for each. For a class of things name its instances (vehicles: van, lorry, tram).
         When nothing fits, try synonyms or the words of an answer. Each hit has its date and speaker.
 
         Args:
-            query: Words to find, e.g. `Caroline adoption agency`.
+            query: Words to find, e.g. `Ada spare key`.
             path: Folder or file to search, e.g. `archival`.
-            speaker: Only lines this person said, e.g. `Caroline`.
+            speaker: Only lines this person said, e.g. `Ada`.
             since: First day, e.g. `2026-11-01` or `last week`.
             until: Last day, e.g. `2026-11-30`.
             limit: Most hits to return.

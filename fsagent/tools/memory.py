@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fsagent.errors import ToolError
 from fsagent.memory.core import Block
 from fsagent.tools.files import DEFAULT_LIMIT, SEARCH_ADVICE, page_bounds, show_page
-from fsagent.tools.schema import Tool
+from fsagent.tools.schema import Tool, finds
 from fsagent.tools.scope import Scope
 from fsagent.tools.when import since_moment, until_moment
 from fsagent.types import Hit, HitPage
@@ -71,6 +71,7 @@ class MemoryTools:
         path = self._scope.workspace.archival.insert(title, content, tags or [])
         return f"Wrote {path}."
 
+    @finds
     def archival_memory_search(
         self, query: str, tags: list[str] | None = None, limit: int = DEFAULT_LIMIT, offset: int = 0
     ) -> str:
@@ -98,6 +99,7 @@ class MemoryTools:
         }
         return self._shown(page, query, "archival_memory_search", arguments)
 
+    @finds
     def conversation_search(
         self,
         query: str,

@@ -14,12 +14,14 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeVar, Union
 
 from fsagent.types import ToolSpec
 
 Tool = Callable[..., str]
 """A typed function with a Google-style docstring; what it returns is the tool's result."""
+
+F = TypeVar("F", bound=Tool)
 
 REQUIRED = inspect.Parameter.empty
 _SCALARS: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -76,7 +78,18 @@ class Parameter:
 def tool_spec(function: Tool) -> ToolSpec:
     """Return what a model is told of `function`. Raises TypeError for a type JSON does not have."""
     description, _ = read_docstring(function)
-    return ToolSpec(function.__name__, description, object_schema(parameters_of(function)))
+    schema = object_schema(parameters_of(function))
+    finds = bool(getattr(function, "finds", False))
+    return ToolSpec(function.__name__, description, schema, finds)
+
+
+def finds(function: F) -> F:
+    """Mark a tool that looks things up by words and changes nothing.
+
+    A model in JSON mode begins a question with one of these.
+    """
+    function.__dict__["finds"] = True
+    return function
 
 
 def object_schema(parameters: Mapping[str, Parameter]) -> dict[str, Any]:

@@ -7,7 +7,14 @@ import json
 import pytest
 from fault_server import Answer, text
 
-from fsagent.models.json_mode import describe, json_messages, read_json_reply, reply_schema
+from fsagent.models.json_mode import (
+    describe,
+    first_tools,
+    json_messages,
+    read_json_reply,
+    reply_schema,
+    response_format,
+)
 from fsagent.models.openai_chat import JSON_MAX_TOKENS
 from fsagent.types import Completion, Message, ToolCall, ToolSpec
 
@@ -22,6 +29,21 @@ GREP = ToolSpec(
         },
         "required": ["pattern"],
     },
+)
+FIND = ToolSpec(
+    "find",
+    "Find lines by words.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "since": {"type": "string"},
+            "request_heartbeat": {"type": "boolean"},
+        },
+        "required": ["query", "request_heartbeat"],
+        "additionalProperties": False,
+    },
+    finds=True,
 )
 HISTORY = [
     Message("system", "Be brief."),
@@ -73,6 +95,55 @@ def test_the_schema_allows_each_tool_and_a_reply() -> None:
     assert call["properties"]["tool"] == {"const": "grep"}
     assert call["properties"]["arguments"] == GREP.parameters
     assert said["required"] == ["reply"]
+
+
+ASKED = [Message("system", "Be brief."), Message("user", "Where is the key?")]
+CLOCK = Message("system", "The clock says noon.")
+FOUND = [
+    Message("assistant", "", (ToolCall("c1", "find", '{"query": "key"}'),)),
+    Message("tool", "No hits.", tool_call_id="c1"),
+]
+BEGINNINGS = {
+    "a question": (ASKED, ["find"]),
+    "a question before the late tail": ([*ASKED, CLOCK], ["find"]),
+    "a question in Chinese": ([Message("user", "钥匙在哪里？")], ["find"]),
+    "a statement": ([Message("user", "The key is under the mat.")], []),
+    "a question that has its result": ([*ASKED, *FOUND, CLOCK], []),
+    "nothing": ([], []),
+}
+
+
+@pytest.mark.parametrize(("messages", "names"), BEGINNINGS.values(), ids=BEGINNINGS.keys())
+def test_a_question_begins_with_a_tool_that_finds(messages: list[Message], names: list[str]) -> None:
+    assert [tool.name for tool in first_tools(messages, [GREP, FIND])] == names
+    shape = response_format("json_schema", messages, [GREP, FIND])
+    assert shape is not None
+    allowed = [one["properties"] for one in shape["json_schema"]["schema"]["anyOf"]]
+    assert len(allowed) == (1 if names else 3)
+    if names:
+        assert set(allowed[0]["arguments"]["properties"]) == {"query", "request_heartbeat"}
+
+
+def test_without_a_tool_that_finds_nothing_is_forced() -> None:
+    assert first_tools(ASKED, [GREP]) == []
+    assert "For example" not in json_messages(ASKED, [GREP])[0].content
+
+
+def test_the_last_hint_fits_the_step_behind_the_late_tail_too() -> None:
+    asked = json_messages([*ASKED, CLOCK], [GREP, FIND])[-1].content
+    told = json_messages([*ASKED, *FOUND, CLOCK], [GREP, FIND])[-1].content
+    call = '{"tool": "find", "arguments": {"query": "...", "request_heartbeat": true}}'
+    assert asked.startswith("Where is the key?\n\nThe clock says noon.\n\n(You know nothing")
+    assert call in asked
+    assert "Next JSON object" in told and "You know nothing" not in told
+
+
+def test_the_instructions_show_an_example_with_a_tool_there_is() -> None:
+    system = json_messages(ASKED, [GREP, FIND])[0].content
+    line = next(line for line in system.splitlines() if line.startswith("you: {"))
+    read = read_json_reply(Completion(Message("assistant", line.removeprefix("you: "))), [FIND])
+    assert [call.name for call in read.message.tool_calls] == ["find"]
+    assert set(json.loads(read.message.tool_calls[0].arguments)) == {"query", "request_heartbeat"}
 
 
 REPLIES = {

@@ -67,7 +67,12 @@ def test_descriptions_tell_how_to_search_well(box) -> None:
     described = {spec.name: spec.description for spec in box.specs}
     assert "search several times" in described["search_files"]
     assert "name its instances" in described["search_files"]
-    assert "adopt(ed|ion)|rescue" in described["grep"]
+    assert "repair(ed|s)|mend" in described["grep"]
+    finding = {spec.name for spec in box.specs if spec.finds}
+    assert finding == {
+        "grep", "search_files", "archival_memory_search", "conversation_search"
+    } & described.keys()  # fmt: skip
+    assert "search_files" in finding
     for spec in box.specs:
         for name, schema in spec.parameters["properties"].items():
             assert schema.get("description"), f"{spec.name}.{name} has no description"
