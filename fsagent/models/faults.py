@@ -20,6 +20,7 @@ Kind = Literal[
     "path",  # no chat completions at this address
     "parameter",  # a parameter was refused
     "tools",  # the tools were refused
+    "roles",  # the chat template refused the order of the messages
     "overflow",  # the messages do not fit
     "final",  # anything else that a retry does not mend
 ]
@@ -77,6 +78,13 @@ _NO_TOOLS = re.compile(
     r"|\b(tools?|function.?call\w*|tool.?use|tool.?choice)\b.{0,60}(not (supported|available|enabled)"
     r"|unsupported|requires|not permitted|unknown|unrecognized)"
     r"|(unknown|unrecognized|unsupported|unexpected|extra)\b.{0,60}\btools\b",
+    re.I | re.S,
+)
+_ROLES = re.compile(
+    r"roles?\b.{0,60}\balternat|\balternat\w*\b.{0,60}\b(user|assistant)\b|\bunexpected role\b"
+    r"|\bsystem (role|messages?)\b.{0,60}(not (be )?(supported|allowed)|unsupported|must|only|beginning|first)"
+    r"|\b(multiple|consecutive|successive)\b.{0,30}\b(user|assistant|system)\b|\bonly user and assistant roles\b"
+    r"|\blast (role|message)\b.{0,60}\b(user|tool|assistant)\b",
     re.I | re.S,
 )
 _NO_FORMAT = re.compile(
@@ -153,6 +161,7 @@ def classify(problem: Problem, *, sent: Collection[str] = ()) -> Fault:
         ("quota", status == 402 or (status in (403, 429, None) and bool(_QUOTA.search(said)))),
         ("auth", status == 401 or (status == 403 and not no_model)),
         ("overflow", status in (400, 413, 422, 500, None) and _overflows(said)),
+        ("roles", status in (400, 422, 500) and bool(_ROLES.search(said))),
         ("tools", status in (400, 404, 422, 500, 501) and _refuses_tools(problem, said, sent)),
         ("parameter", bool(_refused(problem, said, sent))),
         ("model", status in (400, 403, 404, 422) and no_model),
@@ -242,6 +251,8 @@ def as_model_error(
         "model": f"{base_url} has no model {model!r}: {said}.{there} Choose one with --model.",
         "path": f"There are no chat completions at {base_url}: {said}. Give the address that ends "
         "before /chat/completions with --base-url.",
+        "roles": f"The chat template of {model} at {base_url} refuses the conversation's roles: "
+        f"{said}. Give the server another template, or use another model.",
         "tools": f"{model} at {base_url} takes no tools: {said}. Set tool_mode to auto or json.",
     }
     text = advice.get(fault.kind, f"{base_url} refused the request to {model}: {said}.")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fsagent.models.alternation import joined
 from fsagent.models.tool_text import find_calls
 from fsagent.types import Completion, Message, ToolSpec
 
@@ -50,7 +51,7 @@ def json_messages(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> lis
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     plain = [_plain(message, names, speaks_json=bool(tools)) for message in messages]
     if not tools:
-        return _alternating(plain)
+        return joined(plain)
     instructions = "\n".join([_HOW, *_example(tools), _TOOLS, *map(describe, tools)])
     if plain and plain[0].role == "system":
         plain[0] = replace(plain[0], content=f"{plain[0].content}\n{instructions}")
@@ -58,7 +59,7 @@ def json_messages(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> lis
         plain.insert(0, Message("system", instructions.lstrip()))
     if len(plain) > 1 and plain[-1].role != "assistant":
         plain[-1] = replace(plain[-1], content=f"{plain[-1].content}\n\n{_hint(messages, tools)}")
-    return _alternating(plain)
+    return joined(plain)
 
 
 def first_tools(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[ToolSpec]:
@@ -227,18 +228,6 @@ def _spoken(message: Message, *, speaks_json: bool) -> str:
         f'{{"tool": {json.dumps(call.name)}, "arguments": {call.arguments or "{}"}}}'
         for call in message.tool_calls
     )
-
-
-def _alternating(messages: Sequence[Message]) -> list[Message]:
-    """Join neighbours of one role; system messages after the first become the user's side."""
-    joined: list[Message] = []
-    for place, message in enumerate(messages):
-        role = "user" if message.role == "system" and place else message.role
-        if joined and joined[-1].role == role:
-            joined[-1] = replace(joined[-1], content=f"{joined[-1].content}\n\n{message.content}")
-        else:
-            joined.append(Message(role, message.content))
-    return joined
 
 
 def _type(schema: object) -> str:

@@ -24,7 +24,6 @@ from fsagent.models.addresses import OPENAI_URL, addresses, is_loopback
 from fsagent.models.assembly import Reply
 from fsagent.models.chunks import DONE, read_chunks
 from fsagent.models.faults import Fault, Problem
-from fsagent.models.json_mode import FORM
 from fsagent.models.quirks import Quirks, QuirkStore
 from fsagent.models.retry import MAX_REFUSED_RETRIES, MAX_RETRIES, retry_after_s, wait_s
 from fsagent.models.thinking import opens_in_prompt, strip_thinking
@@ -109,8 +108,8 @@ class OpenAIChat:
     @property
     def identity(self) -> dict[str, Any]:
         """What else than the messages a reply depends on."""
-        mode = self._tool_mode if self._tool_mode == "native" else f"{self._tool_mode}-{FORM}"
-        return {"base_url": self.base_url, "tool_mode": mode, **self._parameters}
+        kept = {"base_url": self.base_url, "tool_mode": self._tool_mode, **self._parameters}
+        return kept if self._tool_mode == "native" else {"json_mode": json_mode.FORM, **kept}
 
     def complete(
         self,
@@ -209,15 +208,15 @@ class OpenAIChat:
         optional = dict(self._parameters)
         if self._stream and quirks.stream:
             optional |= {"stream": True, "stream_options": {"include_usage": True}}
-        if not self._in_json(quirks):
-            sent = wire_messages(messages)
-            if tools:
-                optional["tools"] = wire_tools(tools)
-        else:
-            sent = wire_messages(json_mode.json_messages(messages, tools))
+        told = messages
+        if self._in_json(quirks):
+            told = json_mode.json_messages(messages, tools)
             if shape := json_mode.response_format(quirks.response_format, messages, tools):
                 optional["response_format"] = shape
                 optional.setdefault("max_tokens", JSON_MAX_TOKENS)
+        elif tools:
+            optional["tools"] = wire_tools(tools)
+        sent = wire_messages(told, quirks.roles)
         return {"model": self._model, "messages": sent, **quirks.apply(optional)}
 
     def _receive(

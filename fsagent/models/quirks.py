@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from fsagent.models.alternation import STRICTER, Roles
 from fsagent.models.faults import Fault
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,8 @@ class Quirks:
     """What is known of one endpoint and model.
 
     `tools` is None until a tool call has come one way or the other; `address` is the base URL
-    that answered, where it is not the one given; `dropped` and `renamed` are parameters.
+    that answered, where it is not the one given; `dropped` and `renamed` are parameters; `roles` is
+    the order of messages that its chat template takes.
     """
 
     address: str | None = None
@@ -35,6 +37,7 @@ class Quirks:
     response_format: Format = "json_schema"
     stream: bool = True
     headless_thinking: bool = False
+    roles: Roles = "any"
     context_tokens: int | None = None
     dropped: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +46,9 @@ class Quirks:
         """Return the quirks that avoid this fault, or None where there is nothing to change."""
         if fault.kind == "tools" and self.tools != "json":
             return replace(self, tools="json")
+        if fault.kind == "roles":
+            stricter = STRICTER.get(self.roles)
+            return replace(self, roles=stricter) if stricter else None
         if fault.kind != "parameter":
             return None
         changed = self
@@ -138,6 +144,7 @@ def _decode(shape: object) -> Quirks:
         "tools": lambda v: v in ("native", "json"),
         "response_format": lambda v: v in ("json_schema", "json_object", "none"),
         "stream": lambda v: isinstance(v, bool),
+        "roles": lambda v: v in ("any", "alternating", "no_system"),
         "headless_thinking": lambda v: isinstance(v, bool),
         "context_tokens": lambda v: isinstance(v, int) and v > 0,
         "dropped": lambda v: isinstance(v, list | tuple) and all(isinstance(one, str) for one in v),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from fsagent.models.alternation import Roles, told_as
 from fsagent.types import FinishReason, Message, ToolSpec, Usage
 
 _FINISH: Mapping[str, FinishReason] = {
@@ -24,23 +24,9 @@ _FINISH: Mapping[str, FinishReason] = {
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the `messages` of a request.
-
-    A system message after the first is put behind the message before it: several chat templates
-    (Mistral, Gemma, newer Qwen) refuse one in the middle, and the others lose nothing.
-    """
-    folded: list[Message] = []
-    for place, message in enumerate(messages):
-        if message.role == "system" and place and folded[-1].role in ("user", "tool"):
-            folded[-1] = _with_context(folded[-1], message.content)
-        else:
-            folded.append(message)
-    return [_wire_message(message) for message in folded]
-
-
-def _with_context(message: Message, context: str) -> Message:
-    return replace(message, content=f"{message.content}\n\n<context>\n{context}\n</context>")
+def wire_messages(messages: Sequence[Message], roles: Roles = "any") -> list[dict[str, Any]]:
+    """Return the `messages` of a request, in an order that the endpoint takes."""
+    return [_wire_message(message) for message in told_as(messages, roles)]
 
 
 def _wire_message(message: Message) -> dict[str, Any]:

@@ -209,3 +209,27 @@ def error(
     """Return an error in OpenAI's shape."""
     shape = {"error": {"message": message, **fields}}
     return Answer(json.dumps(shape).encode(), status, headers or {})
+
+
+def role_refusal(messages: Sequence[Mapping[str, Any]], *, system: bool = True) -> str | None:
+    """Return what a strict chat template says of these messages, None where it takes them.
+
+    As Mistral's: a system message at the head alone, then user and assistant in turn; results follow
+    their call and are followed by the assistant. Without `system`, as Gemma's, which has no such role.
+    """
+    if any(one["role"] == "system" for one in messages[0 if not system else 1 :]):
+        return "System role not supported"
+    said = [one for one in messages if one["role"] != "system"]
+    expected = {"user"}
+    for one in said:
+        if one["role"] not in expected:
+            return (
+                "After the optional system message, conversation roles must alternate user and "
+                "assistant roles except for tool calls and results."
+            )
+        calls = one.get("tool_calls")
+        after = {"user": {"assistant"}, "tool": {"tool", "assistant"}, "assistant": {"user"}}
+        expected = {"tool"} if calls else after[one["role"]]
+    if not said or said[-1]["role"] == "assistant":
+        return "Expected last role User or Tool but got assistant"
+    return None
