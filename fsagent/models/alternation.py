@@ -33,8 +33,8 @@ def told_as(messages: Sequence[Message], roles: Roles) -> list[Message]:
 def joined(messages: Iterable[Message]) -> list[Message]:
     """Join neighbours of one role; a system message after the first is the user's side."""
     told: list[Message] = []
-    for place, message in enumerate(messages):
-        message = _as_user(message) if place else message
+    for place, given in enumerate(messages):
+        message = _as_user(given) if place else given
         if told and _can_join(told[-1], message):
             told[-1] = _join(told[-1], message)
         else:

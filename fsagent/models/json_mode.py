@@ -37,7 +37,8 @@ _FIRST = (
     'Only small talk gets {"reply": ...} at once.)'
 )
 _NEXT = (
-    '(Next JSON object: {"reply": ...} if the results answer the user, else another {"tool": ...}.)'
+    "(Next JSON object. If the results answer what was asked, the answer and no more, in the fewest "
+    'words, dates absolute: {"reply": ...}. Else look with other words: {"tool": ...}.)'
 )
 _ASKS = re.compile(r"[?\uff1f\u061f]")
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')

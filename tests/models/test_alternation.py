@@ -54,7 +54,7 @@ def quirks_path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("status", [400, 500])
 @pytest.mark.parametrize("mode", ["native", "json"])
 @pytest.mark.parametrize("said", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
-def test_a_strict_template_is_learned_once(
+def test_a_strict_template_is_learned_once(  # noqa: PLR0917 - a table of four columns
     server, connect, quirks_path, said, mode, status, system
 ) -> None:
     said_back = '{"reply": "Three."}' if mode == "json" else "Three."
@@ -77,14 +77,18 @@ def test_a_strict_template_is_learned_once(
 def test_an_endpoint_that_takes_every_order_is_sent_it_as_it_is(server, connect) -> None:
     server.play(text("Three."))
     connect().complete([SYSTEM, *CONVERSATIONS["two of the user"]])
-    assert [one["role"] for one in server.requests[0].body["messages"]] == ["system", "user", "user"]
+    assert [one["role"] for one in server.requests[0].body["messages"]] == [
+        "system",
+        "user",
+        "user",
+    ]
 
 
 def test_a_template_that_refuses_every_order_ends_with_what_to_do(
     server, connect, quirks_path
 ) -> None:
     server.play(error("Conversation roles must alternate user/assistant/user/assistant", 400))
-    with pytest.raises(ModelUnavailable, match="chat template of m .* another template"):
+    with pytest.raises(ModelUnavailable, match=r"chat template of m .* another template"):
         connect(quirks=quirks_path).complete([SYSTEM, *CONVERSATIONS["two of the user"]])
     assert len(server.requests) == 3
     assert QuirkStore(quirks_path).get(server.url, "m").roles == "any"

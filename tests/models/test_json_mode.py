@@ -114,7 +114,9 @@ BEGINNINGS = {
 
 
 @pytest.mark.parametrize(("messages", "names"), BEGINNINGS.values(), ids=BEGINNINGS.keys())
-def test_a_question_begins_with_a_tool_that_finds(messages: list[Message], names: list[str]) -> None:
+def test_a_question_begins_with_a_tool_that_finds(
+    messages: list[Message], names: list[str]
+) -> None:
     assert [tool.name for tool in first_tools(messages, [GREP, FIND])] == names
     shape = response_format("json_schema", messages, [GREP, FIND])
     assert shape is not None
