@@ -10,6 +10,8 @@
         UnknownTool
         BadArguments
         BlockLimitExceeded
+        BlockConflict
+        CoreTokensExceeded
         PatternTimeout
       ModelError                 the model's side failed
         ContextOverflow
@@ -93,6 +95,36 @@ class BlockLimitExceeded(ToolError):
             f"Not written: block {label!r} would hold {size} characters, its limit is {limit}. "
             "Shorten it first with core_memory_replace (merge or drop what is outdated), or put "
             f"the text into archival with archival_memory_insert. The block now:\n{value}"
+        )
+
+
+class CoreTokensExceeded(ToolError):
+    """An edit would take all core blocks together over their budget.
+
+    Attributes: `label`, `tokens` (of all blocks with the edit), `limit`, `value` (the block as it is).
+    """
+
+    def __init__(self, *, label: str, tokens: int, limit: int, value: str) -> None:
+        self.label, self.tokens, self.limit, self.value = label, tokens, limit, value
+        super().__init__(
+            f"Not written: all blocks together would hold about {tokens} tokens, the limit is {limit}. "
+            "Shorten a block first with core_memory_replace, or put the text into archival with "
+            f"archival_memory_insert. Block {label!r} now:\n{value}"
+        )
+
+
+class BlockConflict(ToolError):
+    """Somebody else changed the same lines of a block since it was read; nothing was written.
+
+    Attributes: `label`, `yours` (what was to be written), `theirs` (the text as it is now).
+    """
+
+    def __init__(self, *, label: str, yours: str, theirs: str) -> None:
+        self.label, self.yours, self.theirs = label, yours, theirs
+        super().__init__(
+            f"Not written: the same lines of block {label!r} were changed by somebody else since it "
+            "was read. Make your edit again, on the text as it is now.\n"
+            f"You wanted:\n{yours}\nThe block now:\n{theirs}"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, unified_diff
+from difflib import unified_diff
 
 from fsagent.errors import HistoryError
 from fsagent.memory.history.git import read_blobs
@@ -16,6 +16,7 @@ from fsagent.memory.history.log import Commit, read_log
 from fsagent.memory.history.messages import one_line
 from fsagent.memory.history.repository import Repository
 from fsagent.memory.history.scan import in_recall, is_governed
+from fsagent.memory.merge import Conflict, merge_lines
 from fsagent.workspace.tree import sha256
 from fsagent.workspace.view import decode_text
 
@@ -104,56 +105,16 @@ def reverse_file(before: bytes | None, after: bytes | None, current: bytes | Non
         raise _Depends("the whole file")
     if current is None:
         raise _Depends("the whole file")
-    lines = _reverse_lines(_lines(before), _lines(after), _lines(current))
-    return b"".join(lines)
+    # Split on LF only: a lone CR stays inside its line, and a last line without LF is not glued on.
+    base, ours, theirs = (data.split(b"\n") for data in (after, before, current))
+    try:
+        return b"\n".join(merge_lines(base, ours, theirs))
+    except Conflict as err:
+        raise _Depends(decode_text(base[err.index]).strip()) from err
 
 
 class _Depends(Exception):
     """A line that must be there as the turn left it is not."""
-
-
-def _reverse_lines(before: list[bytes], after: list[bytes], current: list[bytes]) -> list[bytes]:
-    where = {
-        match.a + step: match.b + step
-        for match in SequenceMatcher(None, after, current, autojunk=False).get_matching_blocks()
-        for step in range(match.size)
-    }
-    dropped: set[int] = set()
-    put: dict[int, list[bytes]] = {}
-    hunks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    for tag, i1, i2, j1, j2 in hunks:
-        if tag == "equal":
-            continue
-        for index in range(j1, j2):
-            if index not in where:
-                raise _Depends(decode_text(after[index]).strip())
-            dropped.add(where[index])
-        if i2 > i1:
-            at = where[j1] if j2 > j1 else _anchor(where, j1, len(after), len(current), before[i1])
-            put.setdefault(at, []).extend(before[i1:i2])
-    result: list[bytes] = []
-    for index in range(len(current) + 1):
-        result += put.get(index, [])
-        if index < len(current) and index not in dropped:
-            result.append(current[index])
-    return result
-
-
-def _anchor(where: dict[int, int], at: int, size: int, end: int, line: bytes) -> int:
-    """Return where deleted lines go back: behind the line before them, else ahead of the one after."""
-    if at > 0 and at - 1 in where:
-        return where[at - 1] + 1
-    if at < size and at in where:
-        return where[at]
-    if size == 0:
-        return end
-    raise _Depends(decode_text(line).strip())
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """Split on LF only; a lone CR stays inside its line."""
-    parts = data.split(b"\n")
-    return [part + b"\n" for part in parts[:-1]] + [part for part in parts[-1:] if part]
 
 
 def _changed(
