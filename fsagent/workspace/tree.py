@@ -263,7 +263,8 @@ class Tree:
         """Hold the lock of a name between processes and threads, re-entrant within a thread.
 
         Every write of a file holds the lock of its path. All of `recall/` is one lock, `recall`;
-        do not hold two at once. Raises `WorkspaceLocked` after `timeout_s` seconds.
+        do not hold two paths at once, and take a named lock (`core`) before a path's. Raises
+        `WorkspaceLocked` after `timeout_s` seconds.
         """
         return self.state.lock(name, timeout_s)
 
