@@ -38,7 +38,7 @@ _FIRST = (
 )
 _NEXT = (
     "(Next JSON object. If the results answer what was asked, the answer and no more, in the fewest "
-    'words, dates absolute: {"reply": ...}. Else look with other words: {"tool": ...}.)'
+    'words, dates like 3 May 2020: {"reply": ...}. Else look with other words: {"tool": ...}.)'
 )
 _ASKS = re.compile(r"[?\uff1f\u061f]")
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
