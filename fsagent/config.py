@@ -19,6 +19,8 @@ _LEAST = {
     "temperature": 0.0,
     "max_turn_usd": 0.0,
     "max_day_usd": 0.0,
+    "max_sleep_usd": 0.0,
+    "sleep_after_s": 0.0,
     "max_heartbeats": 0,
     "max_retries": 0,
     "day_start": 0,
@@ -40,6 +42,9 @@ class Settings:
     tool_mode: str = "auto"
     heartbeat_model: str | None = None
     sleep_model: str | None = None
+    sleep_after_s: float = 30.0
+    max_sleep_tokens: int | None = 200_000
+    max_sleep_usd: float | None = None
     judge_model: str | None = None
     temperature: float | None = None
     max_steps: int = 12

@@ -41,15 +41,23 @@ class Archival:
         """Write a note with front matter and return its path; an existing note is never overwritten."""
         if not title.strip() or not content.strip():
             raise ToolError("a note needs a title and a content; give both")
-        meta = {
-            "title": title.strip(),
-            "created": self._clock().isoformat(timespec="seconds"),
-            "source": "agent",
-        }
-        if tags:
-            meta["tags"] = [str(tag) for tag in tags]  # type: ignore[assignment]
-        text = frontmatter.dump(meta, content.rstrip() + "\n")
-        return self._create(f"{NOTES}/{slug(title)}", ".md", text.encode("utf-8", "replace"))
+        return self._create(f"{NOTES}/{slug(title)}", ".md", self._note(title, content, tags))
+
+    def extend(self, path: str, title: str, lines: Sequence[str]) -> None:
+        """Add lines to a note's end, those it has already left out; the note is made where it is not there.
+
+        `path` is such as `archival/notes/about-human.md`.
+        """
+        with self._tree.lock(path):
+            old = self._tree.read_bytes(path) if self._tree.exists(path) else None
+            if old is None:
+                self._tree.create(path, self._note(title, "\n".join(lines)))
+                return
+            have = set(decode_text(old).split("\n"))
+            new = "".join(f"{line}\n" for line in lines if line not in have)
+            ended = old if old.endswith(b"\n") else old + b"\n"
+            if new:
+                self._tree.replace(path, ended + new.encode(), expect=sha256(old))
 
     def import_document(self, name: str, data: bytes) -> str:
         """Put a text document into archival and return its path.
@@ -76,6 +84,16 @@ class Archival:
         for entry in self._tree.walk(FOLDER):
             title, tags = self._head(entry.path)
             yield ArchivalEntry(entry.path, title, tags, entry.size)
+
+    def _note(self, title: str, content: str, tags: Sequence[str] = ()) -> bytes:
+        meta: dict[str, object] = {
+            "title": title.strip(),
+            "created": self._clock().isoformat(timespec="seconds"),
+            "source": "agent",
+        }
+        if tags:
+            meta["tags"] = [str(tag) for tag in tags]
+        return frontmatter.dump(meta, content.rstrip() + "\n").encode("utf-8", "replace")
 
     def _head(self, path: str) -> tuple[str, tuple[str, ...]]:
         fallback = path.rpartition("/")[2].rpartition(".")[0]

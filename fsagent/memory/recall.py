@@ -19,6 +19,7 @@ from fsagent.errors import WorkspaceError
 from fsagent.memory.recall_end import End, EndKeeper, day_paths
 from fsagent.types import Clock, Role, ToolCall
 from fsagent.workspace.records import Record, decode, encode
+from fsagent.workspace.references import citation_name
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import raw_lines
 
@@ -61,7 +62,7 @@ class Reference:
 
     def citation(self) -> str:
         """Return the citation, e.g. `[2026-11-29:14]`."""
-        return f"[{self.path.rpartition('/')[2].removesuffix('.jsonl')}:{self.line}]"
+        return f"[{citation_name(self.path, self.line)}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,15 @@ class Derived:
         finally:
             os.close(fd)
 
+    def append(self, name: str, data: bytes) -> None:
+        """Add bytes to a state file's end with one write, durably. Raises OSError."""
+        fd = self._open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK)
+        try:
+            durable.write_all(fd, data)
+            os.fdatasync(fd)
+        finally:
+            os.close(fd)
+
     def names(self, folder: str) -> list[str]:
         """Return the names of the files kept in a folder, sorted; none where it is not there."""
         try:

@@ -14,6 +14,7 @@ class FileStat:
     size: int
     mtime_ns: int
     inode: int
+    ctime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,12 @@ def split_reference(text: str) -> tuple[str, int | None]:
     return day_path(name) or name, line
 
 
+def citation_name(path: str, line: int) -> str:
+    """Return how a citation names a line: `2026-11-29:14`, `archival/notes/trip.md:3`."""
+    name = path.rpartition("/")[2]
+    return f"{name.removesuffix('.jsonl') if _DAY.fullmatch(name) else path}:{line}"
+
+
 def day_path(name: str) -> str | None:
     """Return the recall file of a day such as `2026-11-29`, None where `name` is not a day."""
     match = _DAY.fullmatch(name)

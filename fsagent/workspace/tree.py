@@ -375,7 +375,7 @@ def _checked(path: str, data: bytes, limit: int) -> str:
 
 
 def _file_stat(info: os.stat_result) -> FileStat:
-    return FileStat(info.st_size, info.st_mtime_ns, info.st_ino)
+    return FileStat(info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
 
 
 def sha256(data: bytes) -> str:

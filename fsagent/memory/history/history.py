@@ -16,13 +16,14 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fsagent.config import Settings
 from fsagent.errors import FsagentError, HistoryError, WorkspaceLocked
 from fsagent.memory.history.asof import memory_at
 from fsagent.memory.history.commits import CommitsHeld
 from fsagent.memory.history.lines import words_of_turn
-from fsagent.memory.history.messages import By, TurnNote, author_of, commit_message
+from fsagent.memory.history.messages import SLEPT_KEY, By, TurnNote, author_of, commit_message
 from fsagent.memory.history.outside import unshown_edits
 from fsagent.memory.history.pending import Pending
 from fsagent.memory.history.policy import due_files
@@ -33,8 +34,12 @@ from fsagent.memory.recall import Recall
 from fsagent.types import Clock
 from fsagent.workspace.tree import Tree
 
+if TYPE_CHECKING:
+    from fsagent.memory.history.log import Commit
+
 _log = logging.getLogger(__name__)
 TURN_LOCK = "turn"
+SHA1_DIGITS = 40
 RECALL_EVERY_TURNS = 32
 LOOSE_OBJECTS = 2000
 
@@ -134,6 +139,48 @@ class History:
         chosen = None if paths is None else frozenset(paths)
         return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
 
+    def mark(self, note: TurnNote, paths: Iterable[str]) -> None:
+        """Say durably what is about to be written and by whom; a crash leaves it to the next start.
+
+        Hold the lock `TURN_LOCK` from here to `commit_marked`.
+        """
+        if self._repository is not None:
+            self._pending.put(note, frozenset(paths))
+
+    def commit_marked(self, note: TurnNote, paths: Iterable[str]) -> str | None:
+        """Commit what was marked; None where nothing changed, or where the commit has to wait.
+
+        Why it waits stands in `notices`; the edits stand, and the next turn commits them.
+        """
+        if self._repository is None:
+            return None
+        with self._tolerant():
+            commit = self._commit_all(note.by, note, paths=frozenset(paths))
+            self._pending.drop(note.turn)
+            return commit
+        return None
+
+    def slept_through(self) -> str:
+        """Return the cursor in the newest commit that holds one, empty for none."""
+        if self._repository is None or self._repository.tip() is None:
+            return ""
+        from fsagent.memory.history.log import newest_trailer
+
+        return newest_trailer(self._repository.git, SLEPT_KEY)
+
+    def last_change(self, path: str, data: bytes) -> Commit | None:
+        """Return the last commit that changed a file, None where the file is not as it left it."""
+        tip = self.repository.tip()
+        if tip is None:
+            return None
+        from fsagent.memory.history.log import read_log
+        from fsagent.memory.history.scan import blob_name
+
+        git, name = self.repository.git, self.repository.tracked(tip).get(path, "")
+        if name != blob_name(data, "sha1" if len(name) == SHA1_DIGITS else "sha256"):
+            return None
+        return next(iter(read_log(git, tip, paths=[path], limit=1)), None)
+
     def record(self, lead: str) -> None:
         """Commit what a command of the person's changed; what hinders it becomes a notice."""
         if self._repository is not None:
@@ -219,7 +266,7 @@ class History:
         waiting = self._pending.all()
         for note, paths in waiting:
             if not (after_crash and note.turn and self._is_committed(note.turn)):
-                self._commit_all("agent", self._with_words(note), paths=paths)
+                self._commit_all(note.by, self._with_words(note), paths=paths)
             self._pending.drop(note.turn)
         if after_crash and waiting:
             self._pending.clear()

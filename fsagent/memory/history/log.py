@@ -52,6 +52,13 @@ class Commit:
         }
 
 
+def newest_trailer(git: Git, key: str) -> str:
+    """Return the value of a trailer in the newest commit that has it, empty for none."""
+    output = git.run("log", "-z", "-n1", f"--format={_FIELDS}", f"--grep=^{key}: ", "HEAD", "--")
+    found = list(_parse(output, None))
+    return found[0].trailers.get(key, "") if found else ""
+
+
 def read_log(
     git: Git,
     revision: str,

@@ -18,11 +18,12 @@ from fsagent.memory.history.scan import Change, in_recall
 from fsagent.workspace.view import decode_text, is_binary
 
 By = Literal["agent", "person", "sleep", "outside"]
+SLEPT_KEY = "Slept-Through"
 SUBJECT_CHARS = 71
 _LINE_CHARS = 200
 _BODY_LINES = 60
 _NEW_FILE_LINES = 12
-_KEYS = ("Turn", "Tool", "Model", "Cost", "Source", "Undoes", AUTHORED_KEY)
+_KEYS = ("Turn", "Tool", "Model", "Cost", "Source", "Undoes", SLEPT_KEY, AUTHORED_KEY)
 _CITATION = re.compile(r"\s*\[\d{4}-\d\d-\d\d:\d+(?:-\d+)?\]")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 
@@ -31,7 +32,8 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 class TurnNote:
     """What a turn adds to its commit: its id, tools, model, cost, and the words that led to it.
 
-    `source` is where those words stand (`recall/2026/2026-11-30.jsonl:14`), `why` the words.
+    `source` is where those words stand (`recall/2026/2026-11-30.jsonl:14`), `why` the words. `slept`
+    is how far a sleep has read (`2026-11-30:14 seq 96`): its cursor, in the commit of its edits.
     """
 
     turn: str = ""
@@ -41,6 +43,8 @@ class TurnNote:
     source: str = ""
     why: str = ""
     undoes: str = ""
+    by: By = "agent"
+    slept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,7 @@ def _trailers(by: By, note: TurnNote) -> Iterator[str]:
         "Cost": note.cost,
         "Source": note.source,
         "Undoes": note.undoes,
+        SLEPT_KEY: note.slept,
         AUTHORED_KEY: by,
     }
     return (f"{key}: {one_line(value)}" for key, value in values.items() if value)

@@ -1,0 +1,167 @@
+"""What recall holds since the last sleep: the words of people, and of the assistant for context.
+
+Nothing that came out of memory is material: tool calls and results are left out, the assistant's
+lines may be read and never cited, its reasoning is stripped.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fsagent.agent.recorder import SAID
+from fsagent.agent.recovery import session_lock
+from fsagent.errors import WorkspaceLocked
+from fsagent.memory.recall import Recall
+from fsagent.memory.support import Source
+from fsagent.memory.workspace import Workspace
+from fsagent.models.thinking import strip_thinking
+from fsagent.tokens import estimate_text
+from fsagent.workspace.records import Record
+from fsagent.workspace.references import citation_name
+from fsagent.workspace.view import NEWLINE_MARK
+
+MOST_LINES = 20_000
+"""How many lines one sleep looks at, the oldest first; the rest is for the next."""
+
+MOST_CHARS = 2_000
+"""How much of one message a sleep reads."""
+
+_SLACK_NS = 3_000_000_000
+"""How much older than the last scan a file's time may be and still be read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One line of recall that a sleep reads. `citation` is such as `2026-11-29:14`."""
+
+    path: str
+    line: int
+    seq: int
+    ts: str
+    turn: str
+    role: str
+    name: str
+    text: str
+
+    @property
+    def citation(self) -> str:
+        """How a fact names this line."""
+        return citation_name(self.path, self.line)
+
+    @property
+    def is_citable(self) -> bool:
+        """Whether a fact may rest on it: a person said it."""
+        return self.role == "user"
+
+    @property
+    def source(self) -> Source:
+        """The line as support of a fact."""
+        return Source(f"{self.name}: {self.text}", int(self.ts[:4]))
+
+    def shown(self) -> str:
+        """Return the line as the model sees it."""
+        moment = datetime.fromisoformat(self.ts)
+        text = self.text if len(self.text) <= MOST_CHARS else f"{self.text[:MOST_CHARS]} (cut)"
+        who = f"user {self.name}" if self.role == "user" else "assistant"
+        return f"[{self.citation}] {moment:%Y-%m-%d %H:%M %A} {who}: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The lines since a cursor, in the order of `seq`, and the `seq` they reach to.
+
+    `mtime_ns` is the time of the newest file looked at. Lines of a turn still under way are left out.
+    """
+
+    lines: tuple[Said, ...] = ()
+    through: int = 0
+    mtime_ns: int = 0
+
+
+def material_since(workspace: Workspace, seq: int, mtime_ns: int = 0) -> Material:
+    """Return what was said since the line `seq`; files untouched since `mtime_ns` are not read."""
+    newest, paths = mtime_ns, []
+    for path in workspace.recall.days():
+        changed = workspace.tree.stat(path).mtime_ns
+        newest = max(newest, changed)
+        if changed >= mtime_ns - _SLACK_NS:
+            paths.append(path)
+    records = heapq.nsmallest(MOST_LINES, _records(workspace.recall, paths, seq), _by_seq)
+    records = _before_open_turns(workspace, records)
+    through = max((record.seq for _, _, record in records), default=seq)
+    # With more than one scan can hold, the files have to be looked at again.
+    complete = len(records) < MOST_LINES
+    return Material(tuple(said_of(records)), through, newest if complete else mtime_ns)
+
+
+def pieces(lines: Sequence[Said], limit_tokens: int) -> Iterator[list[Said]]:
+    """Yield the lines in pieces of at most `limit_tokens` each."""
+    piece: list[Said] = []
+    used = 0
+    for line in lines:
+        size = estimate_text(line.shown())
+        if piece and used + size > limit_tokens:
+            yield piece
+            piece, used = [], 0
+        piece.append(line)
+        used += size
+    if piece:
+        yield piece
+
+
+_Found = tuple[str, int, Record]
+
+
+def _by_seq(found: _Found) -> int:
+    return found[2].seq
+
+
+def _records(recall: Recall, paths: Iterable[str], seq: int) -> Iterator[_Found]:
+    for path in paths:
+        for number, record in recall.read(path):
+            if record.seq > seq:
+                yield path, number, record
+
+
+def said_of(records: Iterable[_Found]) -> Iterator[Said]:
+    """Yield the records that are somebody's words, as (path, line, record)."""
+    for path, number, record in records:
+        if record.kind is not None or record.role not in ("user", "assistant"):
+            continue
+        if record.source == SAID and record.role == "user":
+            continue
+        text = _one_line(record)
+        if text:
+            yield Said(
+                path, number, record.seq, record.ts, record.turn, record.role, record.name, text
+            )
+
+
+def _one_line(record: Record) -> str:
+    text = strip_thinking(record.content) if record.role == "assistant" else record.content
+    images = [f"[image: {caption}]" for caption in record.images]
+    return NEWLINE_MARK.join(" ".join([text, *images]).strip().splitlines())
+
+
+def _before_open_turns(workspace: Workspace, records: list[_Found]) -> list[_Found]:
+    """Return the records before the first turn that another process is still in."""
+    begun: dict[str, _Found] = {}
+    for found in records:
+        record = found[2]
+        if record.kind == "begin":
+            begun[record.turn] = found
+        elif record.kind == "end":
+            begun.pop(record.turn, None)
+    alive = [found[2].seq for found in begun.values() if _is_alive(workspace, found[2])]
+    return [found for found in records if found[2].seq < min(alive)] if alive else records
+
+
+def _is_alive(workspace: Workspace, begin: Record) -> bool:
+    try:
+        with workspace.tree.lock(session_lock(begin.session or ""), timeout_s=0):
+            return False
+    except WorkspaceLocked:
+        return True
