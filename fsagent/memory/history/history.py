@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 TURN_LOCK = "turn"
-SHA1_DIGITS = 40
 RECALL_EVERY_TURNS = 32
 LOOSE_OBJECTS = 2000
 
@@ -174,10 +173,10 @@ class History:
         if tip is None:
             return None
         from fsagent.memory.history.log import read_log
-        from fsagent.memory.history.scan import blob_name
+        from fsagent.memory.history.scan import algorithm_of, blob_name
 
         git, name = self.repository.git, self.repository.tracked(tip).get(path, "")
-        if name != blob_name(data, "sha1" if len(name) == SHA1_DIGITS else "sha256"):
+        if name != blob_name(data, algorithm_of(name)):
             return None
         return next(iter(read_log(git, tip, paths=[path], limit=1)), None)
 
