@@ -24,12 +24,8 @@ _DATE = re.compile(
 _YEAR = re.compile(r"\b\d{4}\b")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-z]\w+")
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), 1  # noqa: SIM905
-    )
-}
+_UP_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_UP_TO_TWELVE.split(), 1)}
 _CALENDAR = re.compile(rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)$", re.IGNORECASE)
 
 
@@ -75,7 +71,9 @@ def _years_of(words: str) -> Iterable[int]:
 def _missing_number(words: str, said: str) -> str | None:
     known = set(_NUMBER.findall(said))
     known |= {
-        _NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", said.casefold()) if word in _NUMBER_WORDS
+        _NUMBER_WORDS[word]
+        for word in re.findall(r"[a-z]+", said.casefold())
+        if word in _NUMBER_WORDS
     }
     return next((number for number in _NUMBER.findall(words) if number not in known), None)
 
@@ -83,7 +81,9 @@ def _missing_number(words: str, said: str) -> str | None:
 def _missing_name(words: str, said: str) -> str | None:
     have = content_words(said)
     for name in _NAME.findall(words):
-        if not _CALENDAR.match(name) and not all(has_word(have, one) for one in content_words(name)):
+        if not _CALENDAR.match(name) and not all(
+            has_word(have, one) for one in content_words(name)
+        ):
             return str(name)
     return None
 

@@ -30,7 +30,9 @@ SHRINK_SHARE = 0.5
 MOST_REMOVED = 3
 """How many facts of a block one patch may take away without putting another in their place."""
 
-_TAGS = re.compile(r"</?(?:think|thinking|reasoning|tool_call|tool_response|block)\b", re.IGNORECASE)
+_TAGS = re.compile(
+    r"</?(?:think|thinking|reasoning|tool_call|tool_response|block)\b", re.IGNORECASE
+)
 _RELATIVE = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|now|currently|recently|(?:last|next|this) "
     r"(?:week|month|year|weekend|night|morning|evening|summer|winter|spring|autumn|fall)|"
@@ -118,7 +120,9 @@ class Gates:
         if known := self._known(edit.new, besides=old):
             return self._removed(replace(edit, new="", cites=()), old, known)
         if not content_words(new.words) & content_words(old.words):
-            return Verdict(edit, "keep", f"it would replace a line about something else: {old.text}")
+            return Verdict(
+                edit, "keep", f"it would replace a line about something else: {old.text}"
+            )
         return self._cited(edit, old)
 
     def _removed(self, edit: CoreEdit, old: Fact, known: str = "") -> CoreEdit | Verdict:

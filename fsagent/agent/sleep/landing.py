@@ -67,7 +67,7 @@ def _write(workspace: Workspace, patch: Patch, model: str, cost: str) -> str | N
 
 def _why(patch: Patch) -> str:
     cited = dict.fromkeys(cite for one in patch.passed() for cite in one.edit.cites)
-    return f"read up to {patch.slept}" + (f"; rests on {', '.join(cited)}" if cited else "")
+    return f"it was said at {', '.join(cited)}" if cited else ""
 
 
 def _keep_refused(workspace: Workspace, patch: Patch) -> None:

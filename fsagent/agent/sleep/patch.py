@@ -54,7 +54,7 @@ class Patch:
 
     def diff(self) -> str:
         """Return the change of the blocks as a unified diff."""
-        parts = []
+        parts: list[str] = []
         for label in self.changed:
             before, after = (text.splitlines() for text in (self.base[label], self.values[label]))
             path = f"core/{label}.md"
@@ -91,6 +91,6 @@ def patch_of(data: bytes) -> Patch:
         ]
         return Patch(**shape, verdicts=refused)
     except (ValueError, TypeError, KeyError) as err:
-        raise ConfigError("the preview cannot be read; make it again: fsagent sleep --diff") from err
-
-
+        raise ConfigError(
+            "the preview cannot be read; make it again: fsagent sleep --diff"
+        ) from err

@@ -41,7 +41,10 @@ SPEC = ToolSpec(
                             "description": "add a line; replace a line (empty new: remove it); "
                             "archive a line that is rarely needed.",
                         },
-                        "block": {"type": "string", "description": "The block's label, e.g. human."},
+                        "block": {
+                            "type": "string",
+                            "description": "The block's label, e.g. human.",
+                        },
                         "old": {
                             "type": "string",
                             "description": "The whole line as it stands now; empty for add.",
@@ -83,9 +86,7 @@ def request_messages(
     """Return the messages of one request."""
     shown = "\n".join(render_block(block) for block in blocks)
     said = "\n".join(line.shown() for line in lines)
-    text = (
-        f"Now: {now:%Y-%m-%d %H:%M %A}\n\n# Core memory\n{shown}\n\n# Said since the last sleep\n{said}"
-    )
+    text = f"Now: {now:%Y-%m-%d %H:%M %A}\n\n# Core memory\n{shown}\n\n# Said since the last sleep\n{said}"
     return [Message("system", prompt), Message("user", text)]
 
 

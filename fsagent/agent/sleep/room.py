@@ -27,11 +27,11 @@ class Room:
         """Merge and move until every limit holds; False where that is not possible."""
         for label in self._editable():
             self.values[label] = merged(self.values[label])
-        while (label := self._too_large()) is not None:
-            oldest = self._oldest(label)
+        while (full := self._too_large()) is not None:
+            oldest = self._oldest(full)
             if oldest is None:
                 return False
-            self._move(label, oldest)
+            self._move(full, oldest)
         return True
 
     def _editable(self) -> list[str]:
@@ -44,7 +44,7 @@ class Room:
                 return label
         if sum(map(estimate_text, self.values.values())) <= self.core_tokens:
             return None
-        return max(self._editable(), key=lambda label: self._age(label), default=None)
+        return max(self._editable(), key=self._age, default=None)
 
     def _age(self, label: str) -> tuple[bool, int]:
         """Order blocks by what can leave them: first those with something, the largest first."""

@@ -87,7 +87,15 @@ def sleep(
     nothing lands; `apply_preview` lands what it proposed. `idle` leaves alone what has failed
     several times. `is_cancelled` is asked between requests; a reply that came too late is not used.
     """
-    return _Sleep(workspace, model, settings or workspace.settings, preview, idle, is_cancelled).run()
+    worker = _Sleep(
+        workspace,
+        model,
+        settings or workspace.settings,
+        preview=preview,
+        idle=idle,
+        is_cancelled=is_cancelled,
+    )
+    return worker.run()
 
 
 def apply_preview(workspace: Workspace) -> SleepReport:
@@ -103,7 +111,9 @@ def apply_preview(workspace: Workspace) -> SleepReport:
     workspace.tree.state.drop(PREVIEW)
     text = f"{len(patch.changed)} block(s) changed" if patch.changed else "nothing to change"
     commits = (commit,) if commit else ()
-    return SleepReport("landed", text, commits=commits, verdicts=tuple(patch.verdicts), diff=patch.diff())
+    return SleepReport(
+        "landed", text, commits=commits, verdicts=tuple(patch.verdicts), diff=patch.diff()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +131,7 @@ def outlook(
     workspace: Workspace, model: Model | str | None = None, *, settings: Settings | None = None
 ) -> Outlook:
     """Return what a sleep would read and ask."""
-    never: Callable[[], bool] = lambda: False  # noqa: E731
-    return _Sleep(
-        workspace, model, settings or workspace.settings, True, False, never
-    ).outlook()
+    return _Sleep(workspace, model, settings or workspace.settings, preview=True).outlook()
 
 
 class _Sleep:
@@ -135,12 +142,15 @@ class _Sleep:
         workspace: Workspace,
         model: Model | str | None,
         settings: Settings,
-        preview: bool,
-        idle: bool,
-        is_cancelled: Callable[[], bool],
+        *,
+        preview: bool = False,
+        idle: bool = False,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.workspace, self.settings = workspace, settings
-        self.model = self._load(model if model is not None else settings.sleep_model or settings.model)
+        self.model = self._load(
+            model if model is not None else settings.sleep_model or settings.model
+        )
         self.preview, self.idle, self.is_cancelled = preview, idle, is_cancelled
         self.prompt = read_prompt(workspace.tree, "sleep")
         self.usage, self.spent, self.spent_before = Usage(), Spent(), Spent()
@@ -160,7 +170,10 @@ class _Sleep:
             stop, text = err.stop, str(err)
         except ModelError as err:
             self._note_failure(cursor, material)
-            stop, text = "failed", f"the model failed, what was said waits for the next sleep: {err}"
+            stop, text = (
+                "failed",
+                f"the model failed, what was said waits for the next sleep: {err}",
+            )
         report = SleepReport(
             stop,
             text,
@@ -186,7 +199,9 @@ class _Sleep:
 
     def _run(self, cursor: Cursor, material: Material) -> tuple[str, str]:
         if self.idle and cursor.failures >= MOST_FAILURES and cursor.failed_at == material.through:
-            raise _Stopped("failed", f"left alone: it failed {cursor.failures} times on these lines")
+            raise _Stopped(
+                "failed", f"left alone: it failed {cursor.failures} times on these lines"
+            )
         todo = list(self._pieces(material))
         if not todo:
             self._pass_over(cursor, material)
@@ -204,7 +219,9 @@ class _Sleep:
     def _said(self) -> str:
         landed = sum(one.outcome == "pass" for one in self.verdicts)
         kept = sum(one.outcome == "keep" for one in self.verdicts)
-        text = f"{landed} edit{'s' * (landed != 1)}" if landed or self.changed else "nothing to change"
+        text = (
+            f"{landed} edit{'s' * (landed != 1)}" if landed or self.changed else "nothing to change"
+        )
         return f"{text}; {kept} wait for review (fsagent review)" if kept else text
 
     def _pieces(self, material: Material) -> list[list[Said]]:
@@ -224,12 +241,16 @@ class _Sleep:
         fresh = fresh_edit(self.workspace)
         if fresh is not None:
             path, age_s = fresh
-            raise _Stopped("deferred", f"{path} was edited {age_s:.0f} s ago; sleep waits two minutes")
+            raise _Stopped(
+                "deferred", f"{path} was edited {age_s:.0f} s ago; sleep waits two minutes"
+            )
 
     def _piece(self, piece: list[Said], material: Material, *, through: int) -> None:
         self._check_budget()
         if self.is_cancelled():
-            raise _Stopped("cancelled", "cancelled by a message; what is left waits for the next sleep")
+            raise _Stopped(
+                "cancelled", "cancelled by a message; what is left waits for the next sleep"
+            )
         mark = mark_recall(self.workspace)
         proposed = propose(self.model, self._messages(piece), self._spend)
         if self.is_cancelled():
@@ -270,7 +291,8 @@ class _Sleep:
         if not room.fit():
             reason = "core memory has no room: shorten a block, or raise core_tokens or its limit"
             verdicts = [
-                Verdict(one.edit, "keep", reason) if one.outcome == "pass" else one for one in verdicts
+                Verdict(one.edit, "keep", reason) if one.outcome == "pass" else one
+                for one in verdicts
             ]
             room.values, room.moved = {label: block.value for label, block in blocks.items()}, {}
         last = piece[-1]
@@ -346,4 +368,3 @@ class _Sleep:
 
         quirks = self.workspace.tree.derived / "endpoints.json"
         return load_model(model, self.settings, quirks_path=quirks)
-

@@ -173,10 +173,10 @@ class History:
         if tip is None:
             return None
         from fsagent.memory.history.log import read_log
-        from fsagent.memory.history.scan import algorithm_of, blob_name
+        from fsagent.memory.history.scan import blob_name, hash_of
 
         git, name = self.repository.git, self.repository.tracked(tip).get(path, "")
-        if name != blob_name(data, algorithm_of(name)):
+        if name != blob_name(data, hash_of([name])):
             return None
         return next(iter(read_log(git, tip, paths=[path], limit=1)), None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fsagent.errors import PathRejected, WorkspaceError
@@ -59,7 +59,7 @@ def changed_files(
     `tracked` maps paths to object names as committed. `within` is "recall", or "" for all else.
     `before` is left None: only the object's name is known here.
     """
-    algorithm = _algorithm(tracked)
+    algorithm = hash_of(tracked.values())
     young = time.time_ns() - _TICK_NS
     present: set[str] = set()
     seen.skipped.clear()
@@ -142,6 +142,6 @@ def _read(tree: Tree, entry: Entry, seen: Seen) -> bytes | None:
         return None
 
 
-def _algorithm(tracked: Mapping[str, str]) -> str:
+def hash_of(names: Iterable[str]) -> str:
     """Return the repository's hash; one made by us is SHA-1, a person may have made another."""
-    return "sha256" if any(len(name) == 64 for name in tracked.values()) else "sha1"
+    return "sha256" if any(len(name) == 64 for name in names) else "sha1"
