@@ -1,4 +1,4 @@
-"""What turns cost: tokens and money by role and day, as recall holds them."""
+"""What turns and sleeps cost: tokens and money by role and day, as recall and the sleep log hold them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent.agent.budget import Price, Spent
+from fsagent.agent.sleep.log import usages_asleep
 from fsagent.errors import PathRejected
 from fsagent.memory.recall import Recall
 from fsagent.memory.workspace import Workspace
@@ -41,6 +42,9 @@ def usage_report(workspace: Workspace, *, since: str = "") -> tuple[UsageRow, ..
             continue
         for role, model, usage in _usages(workspace.recall, path):
             sums.setdefault((day, role, model), []).append(usage)
+    for day, model, usage in usages_asleep(workspace):
+        if day >= since:
+            sums.setdefault((day, "sleep", model), []).append(usage)
     return tuple(_row(*key, usages) for key, usages in sorted(sums.items()))
 
 

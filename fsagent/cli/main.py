@@ -51,6 +51,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Make memory what it was at a commit, turn or day, as a new commit.",
     ),
     "forget": ("fsagent.cli.forget:forget", "Take a fact out of memory."),
+    "sleep": (
+        "fsagent.cli.sleeping:sleep",
+        "Consolidate what was said since the last sleep into core memory.",
+    ),
+    "review": (
+        "fsagent.cli.reviewing:review",
+        "Decide on edits of memory that were not written: list, show, accept, edit, reject.",
+    ),
     "export": (
         "fsagent.cli.bundling:export",
         "Write the workspace with its whole history into one file.",
@@ -61,7 +69,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "watch": (
         "fsagent.cli.watching:watch",
-        "Commit edits from outside as they happen, until Ctrl-C.",
+        "Commit edits from outside as they happen, and sleep when nobody talks, until Ctrl-C.",
     ),
     "context": (
         "fsagent.cli.budget:context",

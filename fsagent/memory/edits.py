@@ -19,7 +19,7 @@ class CoreEdit:
 
     `add` puts the line `new` at its end; `replace` puts `new` in place of `old`, which stands there
     once (an empty `new` removes it, the whole line where it fills one); `archive` moves the line
-    `old` into an archival note and leaves a pointer. `cites` are such as `2026-11-29:14`.
+    `old` into an archival note. `cites` are such as `2026-11-29:14`.
     """
 
     op: Op
@@ -64,8 +64,8 @@ class CoreEdit:
         return f"{text} [{', '.join(self.cites)}]" if text and self.cites else text
 
 
-def edited(value: str, edit: CoreEdit, *, pointer: str = "") -> str:
-    """Return a block's value with an edit applied. `pointer` takes an archived line's place.
+def edited(value: str, edit: CoreEdit) -> str:
+    """Return a block's value with an edit applied; an archived line is gone from it.
 
     Raises `ToolError` where `old` does not stand there exactly once, or there is nothing to add.
     """
@@ -74,7 +74,7 @@ def edited(value: str, edit: CoreEdit, *, pointer: str = "") -> str:
             raise ToolError("Not written: new is empty; give the line to add.")
         return f"{value}\n{edit.line}" if value else edit.line
     _check_once(value, edit)
-    new = pointer if edit.op == "archive" else edit.line
+    new = "" if edit.op == "archive" else edit.line
     start = value.index(edit.old)
     end = start + len(edit.old)
     fills = (start == 0 or value[start - 1] == "\n") and value[end : end + 1] in ("", "\n")

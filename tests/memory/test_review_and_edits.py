@@ -7,10 +7,12 @@ import json
 import pytest
 
 from fsagent.errors import BadArguments, CorruptFile, ToolError, WorkspaceError
+from fsagent.memory.accepting import accept, applied
 from fsagent.memory.edits import CoreEdit, edited
 from fsagent.memory.workspace import Workspace
 
 VALUE = "- Lives in Porto. [2026-11-29:14]\n- Has a dog.\n- Likes tea."
+POINTER = "- Older facts about this: archival/notes/about-human.md"
 HOME = "- Lives in Porto. [2026-11-29:14]"
 
 
@@ -38,10 +40,25 @@ def test_a_replacement_touches_its_text_alone(edit: CoreEdit, after: str) -> Non
     assert edited(VALUE, edit) == after
 
 
-def test_an_archived_line_leaves_its_pointer() -> None:
-    edit = CoreEdit("archive", "human", old="- Has a dog.")
-    pointer = "- Pets: see archival/notes/pets.md"
-    assert edited(VALUE, edit, pointer=pointer) == VALUE.replace("- Has a dog.", pointer)
+def test_an_archived_line_leaves_one_pointer() -> None:
+    value = applied(VALUE, CoreEdit("archive", "human", old="- Has a dog."))
+    assert value == f"{HOME}\n- Likes tea.\n{POINTER}"
+    assert applied(value, CoreEdit("archive", "human", old=HOME)) == f"- Likes tea.\n{POINTER}"
+
+
+def test_accepted_edits_are_written_as_the_persons(workspace: Workspace) -> None:
+    core, archival = workspace.core, workspace.archival
+    core.write("human", VALUE, base="", by="person")
+    edits = [
+        CoreEdit("archive", "human", old="- Has a dog."),
+        CoreEdit("replace", "human", old="- Likes tea.", new="- Likes coffee."),
+    ]
+    note = "archival/notes/about-human.md"
+    assert accept(core, archival, edits) == [note, "core/human.md"]
+    assert core.block("human").value == f"{HOME}\n- Likes coffee.\n{POINTER}"
+    assert workspace.tree.read_text(note).endswith("---\n- Has a dog.\n")
+    with pytest.raises(ToolError, match="has this line already"):
+        accept(core, archival, [CoreEdit("add", "human", new="- Likes coffee.")])
 
 
 @pytest.mark.parametrize("old", ["", "nowhere", "a"])

@@ -11,8 +11,9 @@ import secrets
 from dataclasses import replace
 
 from fsagent.agent.sleep.cursor import Cursor, write_cursor
-from fsagent.agent.sleep.patch import NOTE, Patch
+from fsagent.agent.sleep.patch import Patch
 from fsagent.errors import WorkspaceError
+from fsagent.memory.accepting import NOTE
 from fsagent.memory.history.history import TURN_LOCK
 from fsagent.memory.history.messages import TurnNote
 from fsagent.memory.workspace import Workspace

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsagent.agent.budget import Spent
 from fsagent.memory.workspace import Workspace
+from fsagent.types import Usage
 
 if TYPE_CHECKING:
     from fsagent.agent.sleep.sleep import SleepReport
@@ -48,6 +49,16 @@ def sleeps(workspace: Workspace, *, day: str = "") -> Iterator[dict[str, Any]]:
             continue
         if isinstance(row, dict) and (not day or row.get("day") == day):
             yield row
+
+
+def usages_asleep(workspace: Workspace) -> Iterator[tuple[str, str, Usage]]:
+    """Yield the day, the model and the usage of each sleep."""
+    for row in sleeps(workspace):
+        shape = row.get("usage") or {}
+        usage = Usage(
+            shape.get("prompt_tokens"), shape.get("completion_tokens"), shape.get("cached_tokens")
+        )
+        yield str(row.get("day")), str(row.get("model")), usage
 
 
 def spent_asleep(workspace: Workspace, day_path: str) -> Spent:

@@ -10,8 +10,7 @@ from typing import Any
 
 from fsagent.agent.sleep.gates import Verdict
 from fsagent.errors import ConfigError
-
-NOTE = "archival/notes/about-{label}.md"
+from fsagent.memory.accepting import NOTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fsagent.memory.accepting import with_pointer
 from fsagent.memory.core import Block
 from fsagent.memory.facts import Fact, fact_of, facts_of, near_duplicates
 from fsagent.tokens import estimate_text
 from fsagent.workspace.references import citation_name
 
-POINTER = "- Older facts about this: {path}"
-
 
 @dataclass
 class Room:
-    """Blocks' values on their way to fit. `moved` maps a label to the lines that left for archival."""
+    """Blocks' values on their way to fit. `moved` maps a label to the lines that leave for archival."""
 
     blocks: Mapping[str, Block]
     values: dict[str, str]
     core_tokens: int
-    notes: Mapping[str, str]
     moved: dict[str, list[str]] = field(default_factory=dict)
 
     def fit(self) -> bool:
         """Merge and move until every limit holds; False where that is not possible."""
         for label in self._editable():
             self.values[label] = merged(self.values[label])
+            if label in self.moved:
+                self.values[label] = with_pointer(self.values[label], label)
         while (full := self._too_large()) is not None:
             oldest = self._oldest(full)
             if oldest is None:
@@ -56,12 +56,9 @@ class Room:
         return min(cited, key=lambda fact: (max(fact.citations), fact.line), default=None)
 
     def _move(self, label: str, fact: Fact) -> None:
-        pointer = POINTER.format(path=self.notes[label])
         lines = self.values[label].split("\n")
         del lines[fact.line - 1]
-        if pointer not in lines:
-            lines.append(pointer)
-        self.values[label] = "\n".join(lines)
+        self.values[label] = with_pointer("\n".join(lines), label)
         self.moved.setdefault(label, []).append(fact.text)
 
 

@@ -13,7 +13,7 @@ from fsagent.agent.sleep.gates import Gates, Verdict
 from fsagent.agent.sleep.landing import MemoryMoved, land
 from fsagent.agent.sleep.log import spent_asleep, write_log
 from fsagent.agent.sleep.material import Material, Said, material_since, pieces
-from fsagent.agent.sleep.patch import NOTE, Patch, patch_of
+from fsagent.agent.sleep.patch import Patch, patch_of
 from fsagent.agent.sleep.request import propose, request_messages
 from fsagent.agent.sleep.room import Room
 from fsagent.agent.sleep.untouched import mark_recall
@@ -283,8 +283,7 @@ class _Sleep:
         blocks = self._blocks()
         gates = Gates(blocks, Witnesses(self.workspace, piece), lambda text: None)
         verdicts = gates.check(edits)
-        notes = {label: NOTE.format(label=label) for label in blocks}
-        room = Room(blocks, dict(gates.values), self.settings.core_tokens, notes)
+        room = Room(blocks, dict(gates.values), self.settings.core_tokens)
         for one in verdicts:
             if one.outcome == "pass" and one.edit.op == "archive":
                 room.moved.setdefault(one.edit.block, []).append(one.edit.old)

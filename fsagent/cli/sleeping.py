@@ -1,0 +1,105 @@
+"""The command sleep: consolidate what was said into core memory, now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fsagent.cli.common import json_option, note, open_workspace, say, say_json, workspace_option
+from fsagent.errors import ConfigError
+
+if TYPE_CHECKING:
+    from fsagent.agent.sleep.sleep import Outlook, SleepReport
+
+_WORKED = ("landed", "nothing", "proposed")
+
+
+@click.command()
+@click.option("--diff", "preview", is_flag=True, help="Propose and show the change, land nothing.")
+@click.option("--apply", "landing", is_flag=True, help="Land exactly what the last --diff showed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be read; no model is asked.")
+@click.option("--model", metavar="NAME", help="The model that sleeps (default: sleep_model).")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each edit with what became of it.")
+@workspace_option
+@json_option
+def sleep(
+    *,
+    preview: bool,
+    landing: bool,
+    dry_run: bool,
+    model: str | None,
+    base_url: str | None,
+    verbose: bool,
+    workspace: str | None,
+    as_json: bool,
+) -> int:
+    """Consolidate what was said since the last sleep into core memory.
+
+    Reads recall and never writes it. Each edit passes gates; what they refuse waits for `fsagent
+    review`. What lands is one commit with the cursor in it.
+    """
+    if preview + landing + dry_run > 1:
+        raise ConfigError("choose one of --diff, --apply and --dry-run")
+    from fsagent.agent.sleep import sleep as asleep
+
+    with open_workspace(workspace, sleep_model=model, base_url=base_url) as memory:
+        if dry_run:
+            _print_outlook(asleep.outlook(memory), as_json=as_json)
+            return 0
+        report = asleep.apply_preview(memory) if landing else asleep.sleep(memory, preview=preview)
+        if as_json:
+            say_json(_shape(report))
+        else:
+            _print(report, verbose=verbose, landing=landing)
+        for text in memory.history.notices():
+            note(f"fsagent: {text}")
+    return 0 if report.stop in _WORKED else 2
+
+
+def _print(report: SleepReport, *, verbose: bool, landing: bool) -> None:
+    if report.diff:
+        say(report.diff)
+    if verbose:
+        for one in report.verdicts:
+            edit = one.edit
+            said = edit.line or f"without {edit.old!r}"
+            note(
+                f"{one.outcome}: {edit.block}: {said}" + (f" ({one.reason})" if one.reason else "")
+            )
+    note(f"fsagent: {report.text}")
+    for commit in report.commits:
+        note(f"commit {commit[:10]}; take it back with: fsagent undo {commit[:10]}")
+    used = (report.usage.prompt_tokens or 0) + (report.usage.completion_tokens or 0)
+    if used and not landing:
+        cost = f", {report.usd:.4f} USD" if report.usd else ""
+        note(f"({report.lines} lines read by {report.model}, {used} tokens{cost})")
+
+
+def _print_outlook(outlook: Outlook, *, as_json: bool) -> None:
+    if as_json:
+        say_json({name: getattr(outlook, name) for name in outlook.__slots__})
+        return
+    cost = "price unknown" if outlook.usd is None else f"about {outlook.usd:.4f} USD"
+    say(
+        f"{outlook.lines} lines since the last sleep: {outlook.requests} requests to {outlook.model}, "
+        f"about {outlook.prompt_tokens} tokens in, {cost}"
+    )
+
+
+def _shape(report: SleepReport) -> dict[str, Any]:
+    return {
+        "stop": report.stop,
+        "text": report.text,
+        "lines": report.lines,
+        "commits": list(report.commits),
+        "edits": [
+            {**one.edit.as_dict(), "outcome": one.outcome, "reason": one.reason}
+            for one in report.verdicts
+        ],
+        "diff": report.diff,
+        "model": report.model,
+        "usage": report.usage.as_dict(),
+        "usd": report.usd,
+    }
