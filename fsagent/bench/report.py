@@ -97,11 +97,24 @@ def heading(contents: Sequence[Mapping[str, Any]]) -> str:
         label += f"; **incomplete: {', '.join(gaps)}**" if gaps else ""
         lines.append(label)
     note = (
+        f"{_made(contents)} "
         "95 % intervals in brackets: Wilson's; for categories 1-4 the wider of Wilson's and of a "
         "bootstrap that draws whole conversations, which says little where there are few of them. "
         "A k is to be read against the number of turns."
     )
     return "\n".join(lines) + "\n\n" + note
+
+
+def _made(contents: Sequence[Mapping[str, Any]]) -> str:
+    """Return when, from which commit and on what the runs were made."""
+    made = [content["made"] for content in contents if "made" in content]
+    if not made:
+        return ""
+    days = sorted({one["started"][:10] for one in made})
+    commits = sorted({str(one["commit"] or "no commit")[:20] for one in made})
+    machines = sorted({f"{one['machine']}, Python {one['python']}" for one in made})
+    day = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return f"Run {day}, commit {', '.join(commits)}; {'; '.join(machines)}."
 
 
 def _mode(content: Mapping[str, Any]) -> str:

@@ -85,6 +85,7 @@ def summarize(
         "model": manifest["model"],
         "config_sha256": manifest["config_sha256"],
         "mode": _mode(manifest["config"]),
+        "made": {key: manifest[key] for key in ("started", "commit", "python", "machine")},
         "documents": _documents(manifest),
         "retrieval": retrieval.means(),
         "answers": answers.means(),

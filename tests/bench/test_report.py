@@ -36,6 +36,7 @@ def test_the_table_has_n_intervals_and_category_5_apart(runs: list[Path]) -> Non
     assert re.search(r"\| bm25 / offline \| 13 \| [\d.]+ \[[\d.]+, [\d.]+\]", text)
     assert "Adversarial questions (category 5, never blended in)" in text
     assert "76 turns and 6 sessions" in text
+    assert re.search(r"Run \d{4}-\d\d-\d\d, commit \S+; \w+ \w+, Python 3\.\d+", text)
 
 
 def test_a_run_without_a_summary_is_scored_for_the_report(runs: list[Path]) -> None:
