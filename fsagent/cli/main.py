@@ -28,6 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.importing:import_",
         "Import documents, or LoCoMo samples, into memory.",
     ),
+    "block": (
+        "fsagent.cli.block:block",
+        "Show core memory's blocks, edit them, make and remove them.",
+    ),
     "log": ("fsagent.cli.history:log", "Show what changed in memory, newest first."),
     "show": ("fsagent.cli.history:show", "Show one change: a commit, a turn or a day."),
     "diff": (

@@ -155,7 +155,10 @@ def _alike(one: str, other: str) -> int:
 
 def _check_once(label: str, value: str, old: str) -> None:
     if not old:
-        raise ToolError("old is empty; give the exact text to replace")
+        raise ToolError(
+            f"Not written: old is empty; give the exact text to replace in block {label!r}, "
+            f"which reads:\n{value}"
+        )
     count = _count(value, old)
     if count == 0:
         raise ToolError(
@@ -166,7 +169,7 @@ def _check_once(label: str, value: str, old: str) -> None:
         where = f" on lines {', '.join(map(str, lines))}" if lines else ""
         raise ToolError(
             f"Not written: {old!r} stands {count} times in block {label!r}{where}; "
-            "give more of the text around the one you mean."
+            f"give more of the text around the one you mean. It reads:\n{value}"
         )
 
 

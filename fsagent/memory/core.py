@@ -120,10 +120,17 @@ class Core:
                 ) from err
         return after
 
-    def remove(self, label: str) -> None:
-        """Delete a block's file."""
+    def remove(self, label: str, *, base: bytes) -> None:
+        """Delete a block's file. Raises `BlockConflict` where it is not what `base` says any more."""
         with self._writing(label) as shelf:
+            now = shelf.read_bytes(label)
+            if now != base:
+                raise BlockConflict(label=label, yours="(to remove it)", theirs=decode_text(now))
             shelf.tree.remove(shelf.path(label))
+
+    def path(self, label: str) -> str:
+        """Return the path by which people know a block's file."""
+        return self._shelf(label).path(label)
 
     # One edit, under the locks.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from fsagent.errors import BadArguments, ToolError
+from fsagent.memory.blocks import added, replaced
 from fsagent.workspace.references import without_references
 
 Op = Literal["add", "replace", "archive"]
@@ -72,27 +73,8 @@ def edited(value: str, edit: CoreEdit) -> str:
     if edit.op == "add":
         if not edit.line:
             raise ToolError("Not written: new is empty; give the line to add.")
-        return f"{value}\n{edit.line}" if value else edit.line
-    _check_once(value, edit)
-    new = "" if edit.op == "archive" else edit.line
-    start = value.index(edit.old)
-    end = start + len(edit.old)
-    fills = (start == 0 or value[start - 1] == "\n") and value[end : end + 1] in ("", "\n")
-    if not new and fills:
-        if end < len(value):
-            end += 1
-        elif start > 0:
-            start -= 1
-    return value[:start] + new + value[end:]
-
-
-def _check_once(value: str, edit: CoreEdit) -> None:
-    count = value.count(edit.old) if edit.old else 0
-    if count != 1:
-        times = "does not stand" if count == 0 else f"stands {count} times"
-        raise ToolError(
-            f"Not written: {edit.old!r} {times} in block {edit.block!r}, which reads:\n{value}"
-        )
+        return added(value, edit.line)
+    return replaced(edit.block, value, edit.old, "" if edit.op == "archive" else edit.line)
 
 
 def _cites(value: object) -> tuple[str, ...]:

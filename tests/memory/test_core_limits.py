@@ -192,5 +192,7 @@ def test_a_new_block_never_takes_the_place_of_one(small: Workspace) -> None:
     with pytest.raises(ToolError):
         small.core.create("Human", description="", limit=50)
     assert small.core.read_file("human") == before
-    small.core.remove("human")
+    with pytest.raises(BlockConflict):
+        small.core.remove("human", base=b"as it was yesterday")
+    small.core.remove("human", base=before)
     assert [block.label for block in small.core.blocks()] == ["persona"]

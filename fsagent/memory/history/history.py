@@ -180,11 +180,29 @@ class History:
             return None
         return next(iter(read_log(git, tip, paths=[path], limit=1)), None)
 
-    def record(self, lead: str) -> None:
-        """Commit what a command of the person's changed; what hinders it becomes a notice."""
+    def record(self, lead: str, *, paths: Iterable[str] | None = None) -> str | None:
+        """Commit what a command of the person's changed (None: all that differs).
+
+        Return the commit's name. What hinders it becomes a notice.
+        """
         if self._repository is not None:
             with self._tolerant():
-                self._commit_all("person", TurnNote(), lead=lead)
+                return self.commit("person", lead=lead, paths=paths)
+        return None
+
+    def settle(self, path: str = "") -> bool:
+        """Commit what was edited outside before a command of the person's writes.
+
+        Say whether `path` is committed as it is now, so that it can be brought back.
+        """
+        if self._repository is None:
+            return False
+        with self._tolerant():
+            self.look()
+            if path:
+                self.commit("outside", paths=[path])
+            return path in self._repository.tracked(self._repository.tip())
+        return False
 
     def apply(self, plans: Sequence[FilePlan], *, lead: str, undoes: str = "") -> str | None:
         """Write planned files and commit them as the person's; return the commit's name."""
