@@ -11,6 +11,8 @@ from fsagent.models.offline.answer import Reply, answer
 from fsagent.models.offline.evidence import Evidence, read_context, read_evidence
 from fsagent.models.offline.question import Question, analyse, is_question
 from fsagent.models.offline.reader import ranked
+from fsagent.models.offline.sleep import TOOL as SLEEP_TOOL
+from fsagent.models.offline.sleep import edits_of
 from fsagent.tokens import estimate_message, estimate_request
 from fsagent.types import Completion, FinishReason, Message, ToolCall, ToolSpec, Usage
 
@@ -50,7 +52,11 @@ class Offline:
         asked, since = _turn(messages)
         offered = {spec.name: spec for spec in tools}
         step = sum(bool(m.tool_calls) for m in since)
-        decided = _decide(asked, since, offered)
+        if SLEEP_TOOL in offered:
+            # Only a sleep offers this tool: its request is data, never a question to answer.
+            decided: str | list[_Call] = [(SLEEP_TOOL, {"edits": edits_of(asked)})]
+        else:
+            decided = _decide(asked, since, offered)
         if isinstance(decided, list) or "send_message" in offered:
             calls = decided if isinstance(decided, list) else _speak(decided, offered, since)
             message = Message("assistant", "", tool_calls=_numbered(calls, step, offered))
