@@ -23,23 +23,24 @@ KIN_MANY = (
     "grandmother grandma granny grandfather grandpa grandson granddaughter stepmother stepfather "
     "stepson stepdaughter mother-in-law father-in-law sister-in-law brother-in-law parents "
     "siblings friend colleague coworker co-worker neighbour neighbor roommate flatmate housemate "
-    "doctor dentist therapist teacher dog dogs puppy cat cats kitten parrot rabbit hamster horse "
+    "doctor dentist therapist teacher dog dogs puppy pup cat cats kitten parrot rabbit hamster horse "
     "pony bird fish turtle tortoise snake guinea-pig pet pets"
 )
 """Relations and animals of which there may be several."""
 
-PETS = frozenset(
-    "dog puppy cat kitten parrot rabbit hamster horse pony bird fish turtle tortoise snake".split(
-        " "
-    )
-)
+PETS = (
+    "dog", "puppy", "pup", "cat", "kitten", "parrot", "rabbit", "hamster", "horse", "pony", "bird", "fish",
+    "turtle", "tortoise", "snake",
+)  # fmt: skip
 
 _OLDER = "older|elder|younger|little|big|twin|best|late|oldest|youngest|eldest|half|step|other|new"
 _KIN = "|".join(sorted(re.split(r"\s+", f"{KIN_ONE} {KIN_MANY}"), key=len, reverse=True))
 KIN = rf"(?:(?:{_OLDER}) )?(?:{_KIN})"
 """A pattern of somebody's sister, best friend, dog."""
 
-NAME = r"[^\W\d_a-z][\w'’-]*(?: (?:(?:van|von|de|da|dos|di|la|le|el|bin) )*[^\W\d_a-z][\w'’-]*){0,3}"
+NAME = (
+    r"[^\W\d_a-z][\w'’-]*(?: (?:(?:van|von|de|da|dos|di|la|le|el|bin) )*[^\W\d_a-z][\w'’-]*){0,3}"
+)
 """A pattern of a name: words that begin with a capital."""
 
 LANGUAGES = (
@@ -52,7 +53,9 @@ LANGUAGES = (
 
 OPPOSITES = {"likes": "dislikes", "dislikes": "likes"}
 
-_PERSON = re.compile(r"(?:the |my )?(?:user|person)(?:['’]s)? |(?:he|she|they|his|her|their) ", re.I)
+_PERSON = re.compile(
+    r"(?:the |my )?(?:user|person)(?:['’]s)? |(?:he|she|they|his|her|their) ", re.I
+)
 _OWNER = re.compile(rf"(?P<owner>{NAME})(?:['’]s)? ")
 _RELATIVE = re.compile(
     rf"(?:(?:his|her|their|the) )?(?P<kin>{KIN})(?:['’]s)?,? (?:(?P<name>(?-i:{NAME})),? )?", re.I
@@ -101,19 +104,20 @@ _V = "(?P<value>.+)"
 _ADVERB = "(?:(?:now|currently|really|still|also|mostly|usually|always) )?"
 ATTRIBUTES = (
     _one("called", rf"(?:(?:wants|prefers|likes|asked) to be (?:called|addressed as)|goes by) {_V}"),
-    _one("name", rf"(?:is (?:called|named)|(?:first |full )?name is|named) {_V}"),
+    _one("name", rf"(?:(?:is|are) (?:called|named)|(?:first |full )?name is|named) {_V}"),
     _one("home", rf"{_ADVERB}(?:lives?|resides?|is based|is living|moved|relocated) (?:in|to|near) {_V}"),
-    _one("birthplace", rf"was born in (?P<value>\D+)"),
-    _one("birthday", rf"(?:(?:has )?(?:a )?(?:birthday|date of birth) (?:is )?(?:on |in )?|(?:was |is )?born (?:on |in )){_V}"),
+    _one("birthplace", r"was born in (?P<value>\D+)"),
+    _one("birthday", rf"(?:(?:has )?(?:a )?(?:birthday|date of birth) (?:is )?(?:on |in )?|(?:was |is )?born (?:on |in )?){_V}"),
     _one("origin", rf"(?:is|comes?|came) (?:originally )?from {_V}"),
     _one("childhood home", rf"grew up in {_V}"),
-    _one("age", rf"(?:is|was|turned) (?P<value>\d{{1,3}})(?: years old)?(?: on .*)?"),
+    _one("age", r"(?:is|was|turned) (?P<value>\d{1,3})(?: years old)?(?: on .*)?"),
     _one("workplace", rf"works from {_V}"),
     _one("job", rf"{_ADVERB}(?:works? (?:as|in)|job is|occupation is|profession is|is employed as) {_V}"),
     _one("job", r"is (?:now )?(?P<value>retired|unemployed|self-employed|between jobs|an? \w*(?:[\w-]+ )?(?:teacher|nurse|doctor|engineer|developer|programmer|lawyer|student))"),
+    _one("job", r"(?:lost|quit|left) (?:the|their|a) (?P<value>job).*"),
     _one("employer", rf"{_ADVERB}(?:works? (?:at|for)|is employed (?:at|by)|employer is) {_V}"),
-    _one("answer language", rf"(?:wants|prefers|likes) (?:answers|replies|responses) in (?P<value>{LANGUAGES})"),
-    _many("answer style", rf"(?:wants|prefers|likes) (?:answers|replies|responses) {_V}"),
+    _one("answer language", rf"(?:wants|prefers|likes) (?:(?:answers|replies|responses) in|the assistant to \w+(?: in)?) (?P<value>{LANGUAGES})"),
+    _many("answer style", rf"(?:wants|prefers|likes) (?:answers|replies|responses|the assistant to) {_V}"),
     _one("diet", r"is (?:a |an )?(?P<value>vegetarian|vegan|pescatarian|omnivore|flexitarian)|(?:follows|keeps) a (?P<value2>\w+) diet"),
     _many("avoids", rf"(?:does not|doesn't|avoids) (?:eat|eating|drink|drinking) {_V}"),
     _many("allergy", rf"(?:is|has) (?:an? )?(?:severely |very )?(?:allerg(?:ic|y|ies) to|intolerant to) {_V}|(?:is|has) (?:an? )?(?P<value2>[\w -]+?) (?:allergy|intolerance|intolerant)"),
@@ -124,8 +128,10 @@ ATTRIBUTES = (
     _one("address", rf"address is {_V}"),
     _many("speaks", rf"speaks {_V}"),
     _many("dislikes", rf"(?:(?:really |strongly )?(?:hates|dislikes|detests|cannot stand|can't stand)|(?:does not|doesn't) (?:like|enjoy|love)|is not a fan of) {_V}"),
-    _many("likes", rf"{_ADVERB}(?:likes?|loves?|enjoys?|adores?|is (?:a )?(?:big |huge )?fan of|is into|is interested in|is passionate about) {_V}"),
+    _many("likes", rf"{_ADVERB}(?:likes?|loves?|enjoys?|adores?|is (?:a )?(?:big |huge )?fan of|is into|is interested in|is passionate about|is keen on) {_V}"),
     _many("prefers", rf"{_ADVERB}prefers {_V}"),
+    _many("volunteers", rf"volunteers (?:at|for|in|with) {_V}"),
+    _many("plays", rf"plays {_V}"),
     _many("has", rf"(?:has|owns) {_V}"),
 )  # fmt: skip
 """Every attribute with the patterns of its lines; the first that matches counts."""
@@ -221,7 +227,7 @@ def _attribute_of(said: str) -> tuple[str, bool, str] | None:
 
 
 def _has_many(kin: str) -> bool:
-    return bool(kin) and kin.split()[-1] not in KIN_ONE.split(" ")
+    return bool(kin) and kin.rsplit(maxsplit=1)[-1] not in KIN_ONE.split(" ")
 
 
 def _reversed(one: str, other: str) -> bool:

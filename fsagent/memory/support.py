@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 
+from fsagent.dates import find_dates
 from fsagent.memory.facts import content_words, has_word
 
 MIN_SHARE = 0.5
@@ -21,6 +23,9 @@ _DATE = re.compile(
     r"|\b(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
+_DURATION = re.compile(
+    r"\bfor (?:(?:about|around|over|almost|nearly|the last|the past) )?(\w+ years?)\b"
+)
 _YEAR = re.compile(r"\b\d{4}\b")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-z]\w+")
@@ -31,10 +36,11 @@ _CALENDAR = re.compile(rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)da
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A cited line: its words with the speaker's name, and the year it was said in."""
+    """A cited line: its words with the speaker's name, the year it was said in, and those it speaks of."""
 
     text: str
     year: int | None = None
+    years: frozenset[int] = frozenset()
 
 
 def is_supported(words: str, sources: Sequence[Source]) -> bool:
@@ -51,10 +57,18 @@ def unsupported_part(words: str, sources: Sequence[Source]) -> str | None:
     said = " ".join(source.text for source in sources)
     for year in _years_of(words):
         near = any(source.year is not None and abs(source.year - year) <= 1 for source in sources)
-        if not near and str(year) not in said:
+        told = str(year) in said or any(year in source.years for source in sources)
+        if not near and not told:
             return str(year)
     plain = _DATE.sub(" ", words)
     return _missing_number(plain, said) or _missing_name(plain, said) or _missing_words(plain, said)
+
+
+def years_told(text: str, said: date) -> frozenset[int]:
+    """Return the years that a text said on a day speaks of: "ten years ago", "for three years"."""
+    began = _DURATION.sub(r"\1 ago", text)
+    dates = [*find_dates(text, said), *find_dates(began, said)]
+    return frozenset(day.year for when in dates for day in (when.start, when.end))
 
 
 def share_of(words: str, said: str) -> float:
@@ -64,8 +78,8 @@ def share_of(words: str, said: str) -> float:
 
 
 def _years_of(words: str) -> Iterable[int]:
-    for date in _DATE.finditer(words):
-        yield from (int(year[0]) for year in _YEAR.finditer(date[0]))
+    for found in _DATE.finditer(words):
+        yield from (int(year[0]) for year in _YEAR.finditer(found[0]))
 
 
 def _missing_number(words: str, said: str) -> str | None:

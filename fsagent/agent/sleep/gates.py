@@ -13,6 +13,7 @@ from typing import Literal
 
 from fsagent.agent.sleep.material import Said
 from fsagent.agent.sleep.witnesses import Witnesses
+from fsagent.attributes import contradict, read_fact, same_subject
 from fsagent.errors import ToolError
 from fsagent.memory.core import Block
 from fsagent.memory.edits import CoreEdit, edited
@@ -119,7 +120,7 @@ class Gates:
             return wrong
         if known := self._known(edit.new, besides=old):
             return self._removed(replace(edit, new="", cites=()), old, known)
-        if not content_words(new.words) & content_words(old.words):
+        if not _about_the_same(new.words, old.words):
             return Verdict(
                 edit, "keep", f"it would replace a line about something else: {old.text}"
             )
@@ -222,6 +223,16 @@ def unfit_line(new: str) -> str:
         if wrong:
             return reason
     return ""
+
+
+def _about_the_same(new: str, old: str) -> bool:
+    """Say whether a line may take another's place: they share a word, or they say one attribute."""
+    if content_words(new) & content_words(old):
+        return True
+    one, other = read_fact(new), read_fact(old)
+    if one is None or other is None or not same_subject(one, other):
+        return False
+    return one.attribute == other.attribute or contradict(one, other)
 
 
 def _as_line(edit: CoreEdit) -> CoreEdit:

@@ -45,6 +45,12 @@ IDLE_VALUES = _set(
 )
 """What people say they love, hate or are allergic to in passing."""
 
+NO_FIELDS = _set("the|a|an|my|their|shifts|pairs|batches|teams|order|progress|silence|short|groups")
+"""In which one works without it being a trade."""
+
+NO_SUBJECTS = _set("|hard|for|all|with|a|late|alone|more|at|in|on|every|the")
+"""What stands behind "I study" and is no subject."""
+
 PROFESSIONS = _set(
     "accountant|actor|actress|analyst|archaeologist|architect|artist|astronomer|attorney|author|baker|banker|"
     "barber|barista|bartender|biologist|bookkeeper|botanist|builder|butcher|cardiologist|carpenter|cashier|"
@@ -91,3 +97,9 @@ INSTRUMENTS = (
     "rugby|cricket|hockey|handball|chess|bridge|squash|baseball|table tennis"
 )
 """What one plays for years."""
+
+VENTURES = (
+    "business|store|shop|studio|company|restaurant|caf[eé]|bakery|agency|practice|gallery|startup|"
+    "start-up|blog|podcast|farm|salon|school|charity|foundation|band"
+)
+"""What one opens and then has."""

@@ -20,7 +20,7 @@ class Rule:
     """`line` is the fact's form; `holds` judges the value `v`; `dated` says what a date means for it.
 
     `dated`: "since" is added in brackets, "birthday" is the value itself, "age" adds the day of
-    speaking, "" leaves a date out. A rule `of_kin` holds for a relative too.
+    speaking, "on" the day it happened, "" leaves a date out; "for" needs one. A rule `of_kin` holds for a relative too.
     """
 
     pattern: re.Pattern[str]
@@ -37,8 +37,8 @@ class Rule:
 
 _POINTING = re.compile(
     r"\b(?:i|me|you|your|yours|we|us|our|it|its|this|that|these|those|here|there|he|him|she|how|what|"
-    r"where|when|why|who|which|them|they|anymore|today|tomorrow|now|than|tbh|though|if|such)\b"
-    r"|^(?:the|so|too|not|just|all|some|and|or|but|being|having)\b"
+    r"where|when|why|who|which|them|they|otherwise|latest|anymore|today|tomorrow|now|than|tbh|though|if|such)\b"
+    r"|^(?:the|so|too|not|just|all|some|and|or|but|having)\b"
     r"|^to (?:hear|see|know|say|think|admit|bother|ask|meet|be (?:clear|honest|fair|sure))\b",
     re.IGNORECASE,
 )
@@ -64,6 +64,10 @@ def capitalised(value: str) -> str:
     return " ".join(word[0].upper() + word[1:] for word in value.split()) if small else value
 
 
+def _first(value: str) -> str:
+    return value.split(maxsplit=1)[0].casefold() if value else ""
+
+
 def _any(value: str) -> bool:
     return bool(value)
 
@@ -83,12 +87,13 @@ def _name(value: str) -> bool:
 
 
 def _written_name(value: str) -> bool:
-    return _name(value) and bool(re.fullmatch(NAME, value))
+    title = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?"
+    return _name(value) and bool(re.fullmatch(f"{title}{NAME}", value))
 
 
 def _place(value: str) -> bool:
     low = value.casefold()
-    if not value or low in idioms.NO_HOMES or low.split()[0] in idioms.NO_HOMES:
+    if not value or low in idioms.NO_HOMES or _first(value) in idioms.NO_HOMES:
         return False
     small = len(value.split()) <= 2 and value.islower()
     return small or _has_capital(value) or bool(re.search(idioms.PLACES, value))
@@ -113,19 +118,32 @@ def _organisation(value: str) -> bool:
 
 
 def _field(value: str) -> bool:
-    no_fields = "the a an my their shifts pairs batches teams order progress silence short groups"
-    return value.split()[0].casefold() not in no_fields.split(" ")
+    return _first(value) not in idioms.NO_FIELDS
 
 
 def _taste(value: str) -> bool:
     """Say whether somebody may like it for good: a kind of thing, not one that was just spoken of."""
-    first = value.split()[0].casefold() if value else ""
-    return first not in ("", "their", "your", "a", "an", "one", "another", "every")
+    own = value.casefold().split() or [""]
+    open_ended = own[-1] in (
+        "to",
+        "of",
+        "with",
+        "for",
+        "in",
+        "at",
+        "on",
+        "the",
+        "a",
+        "and",
+        "about",
+    )
+    return (
+        own[0] not in ("", "their", "your", "a", "an", "one", "another", "every") and not open_ended
+    )
 
 
 def _subject_of_study(value: str) -> bool:
-    first = value.split()[0].casefold() if value else ""
-    return first not in "hard for all with a late alone more at in on every the".split(" ") + [""]
+    return _first(value) not in idioms.NO_SUBJECTS
 
 
 def _favourite(value: str) -> bool:
@@ -148,7 +166,7 @@ _I_AM = rf"I {_NOW}am {_NOW}"
 _HAVE = rf"I (?:have )?{_NOW}"
 _FEW = "(?:an?|one|two|three|four|five|six|\\d)"
 _NOW_ON = r"(?:from (?:now|here) on|always|in (?:the )?future)"
-_IN = rf"(?:answer|reply|respond|write|speak|talk)(?: back)?(?: to me| me| with me)? in (?P<v>{LANGUAGES})"
+_IN = rf"(?P<w>answer|reply|respond|write|speak|talk)(?: back)?(?: to me| me| with me)? in (?P<v>{LANGUAGES})"
 
 _OF_ANYBODY = (
     (rf"I {_NOW}(?:live|am living|am based|reside) (?P<p>in|near) {_V}", "Lives {p} {v}", _place, "since"),
@@ -161,7 +179,7 @@ _OF_ANYBODY = (
     (rf"(?:{_I_AM}|{_HAVE}turned )(?P<v>\d{{1,3}})(?P<y> years old)?", "Was {v} {y}", _age, "age"),
     (rf"I {_NOW}(?:work|am working) as (?P<a>an?) {_V}", "Works as {a} {v}", _any, "since"),
     (rf"I {_NOW}work in (?P<v>[a-z][\w -]+)", "Works in {v}", _field, "since"),
-    (rf"(?:I {_NOW}(?:work|am working)|I have been working) (?P<p>at|for) {_V}", "Works {p} {v}", _organisation, "since"),
+    (rf"(?:I {_NOW}(?:work|am working)|I have been working) (?P<p>at|for) (?P<a>(?:the|an?) )?{_V}", "Works {p} {a} {v}", _organisation, "since"),
     (rf"{_I_AM}(?P<a>an?) {_V}", "Is {a} {v}", _profession, "since"),
     (rf"{_I_AM}(?P<v>retired|unemployed|self-employed)", "Is {v}", _any, "since"),
     (rf"{_I_AM}(?:an? )?(?:strict |lifelong )?(?P<v>vegetarian|vegan|pescatarian|left-handed|colou?r-?blind|diabetic|deaf|dyslexic)", "Is {v}", _any, "since"),
@@ -188,20 +206,24 @@ _OF_ONESELF = (
     (rf"{_HAVE}(?:started|began) (?:working|work|a new job) (?P<p>at|for) {_V}", "Works {p} {v}", _organisation, "since"),
     (rf"{_HAVE}(?:started|began) (?:working|work) as (?P<a>an?) {_V}", "Works as {a} {v}", _any, "since"),
     (rf"{_HAVE}retired(?P<v>)", "Is retired", _always, "since"),
-    (rf"{_HAVE}(?:lost|quit|left) my job(?P<v>)", "Is between jobs", _always, "since"),
+    (rf"{_HAVE}(?P<w>lost|quit|left) my job(?P<v>(?: (?:at|as|with) [^,]+)?)", "{w} the job {v}", _always, "on"),
+    (rf"{_HAVE}(?P<w>opened|started|launched|founded) (?P<v>(?:my|an?|my own) (?:[\w-]+ ){{0,3}}(?:{idioms.VENTURES}))", "{w} {v}", _any, "on"),
+    (rf"I {_NOW}(?P<w>own|run) (?P<v>(?:my|an?|my own) (?:[\w-]+ ){{0,3}}(?:{idioms.VENTURES}))", "{w}s {v}", _any, "since"),
     (rf"I {_NOW}work from (?P<v>home)", "Works from {v}", _any, "since"),
-    (rf"(?:{_I_AM}|I have {_NOW}been |{_HAVE}got )(?P<v>married|engaged|divorced|single|widowed)(?: to (?P<t>{_PROPER}))?", "Is {v} to {t}", _any, "since"),
-    (rf"{_NOW_ON},? (?:please )?(?:always )?{_IN}(?: with me)?", "Wants answers in {v}", _any, ""),
-    (rf"(?:please )?{_IN},? (?:{_NOW_ON}|with me)", "Wants answers in {v}", _any, ""),
-    (rf"(?:please )?(?:speak|talk|write) (?P<v>{LANGUAGES}) (?:with|to) me", "Wants answers in {v}", _any, ""),
+    (rf"(?:{_I_AM}|I have {_NOW}been |{_HAVE}got )(?P<v>married|engaged|divorced|single|widowed)(?P<t>(?: to {_PROPER})?)", "Is {v} {t}", _any, "since"),
+    (rf"{_NOW_ON},? (?:please )?(?:always )?{_IN}(?: with me)?", "Wants the assistant to {w} in {v}", _any, ""),
+    (rf"(?:please )?{_IN},? (?:{_NOW_ON}|with me)", "Wants the assistant to {w} in {v}", _any, ""),
+    (rf"(?:please )?(?:always )?speak (?P<v>{LANGUAGES}) (?:with|to) me", "Wants the assistant to speak {v}", _any, ""),
     (rf"I (?:would )?(?:prefer|like|want) (?:your )?(?:answers|replies) in (?P<v>{LANGUAGES})", "Wants answers in {v}", _any, ""),
-    (rf"{_NOW_ON},? (?:please )?(?:keep (?:your )?(?:answers|replies)|answer|reply) (?P<v>(?:short|brief|briefly|in bullet points|in one sentence|in short sentences|informally|formally|without emojis?)(?: and \w+)?)", "Wants answers {v}", _any, ""),
+    (rf"{_NOW_ON},? (?:please )?(?P<w>keep|answer|reply) (?:your )?(?P<u>(?:answers|replies) )?(?P<v>(?:short|brief|briefly|in bullet points|in one sentence|in short sentences|informally|formally|without emojis?)(?: and \w+)?)", "Wants the assistant to {w} {u} {v}", _any, ""),
+    (rf"(?:please )?(?P<w>keep) your (?P<u>answers|replies) (?P<v>short|brief|informal|formal),? {_NOW_ON}", "Wants the assistant to {w} {u} {v}", _any, ""),
     (rf"my (?:native|first) language is (?P<v>{LANGUAGES})", "Native language is {v}", _any, ""),
     (rf"I {_NOW}(?:do not|no longer) (?P<w>eat|drink) {_V}", "Does not {w} {v}", _taste, "since"),
+    (rf"I (?:have )?stopped (?P<w>eat|drink)ing {_V}", "Does not {w} {v}", _taste, "since"),
     (rf"I can not stand {_V}", "Cannot stand {v}", _taste, ""),
     (rf"I am not an? (?:big |huge )?fan of {_V}", "Is not a fan of {v}", _taste, ""),
     (rf"{_I_AM}an? (?P<b>(?:big|huge) )?fan of {_V}", "Is a {b} fan of {v}", _taste, ""),
-    (rf"{_I_AM}(?P<w>passionate about|interested in) {_V}", "Is {w} {v}", _taste, ""),
+    (rf"{_I_AM}(?P<w>passionate about|interested in|keen on) {_V}", "Is {w} {v}", _taste, ""),
     (rf"my favou?rite (?P<k>[\w -]+?) (?P<b>is|are) {_V}", "Favourite {k} {b} {v}", _favourite, ""),
     (rf"my (?P<k>hobby|hobbies) (?P<b>is|are) {_V}", "{k} {b} {v}", _any, ""),
     (r"my pronouns are (?P<p>[\w/ ]+)(?P<v>)", "Pronouns are {p}", _always, ""),
@@ -210,9 +232,9 @@ _OF_ONESELF = (
     (r"my (?:home |postal )?address is (?P<v>.*\d.*)", "Address is {v}", _any, ""),
     (rf"(?:I {_NOW}am|I have been) learning (?P<a>(?:to play )?the )?(?P<v>{LANGUAGES}|{idioms.INSTRUMENTS})", "Is learning {a} {v}", _always, "since"),
     (rf"(?:I {_NOW}study|I {_NOW}am studying) (?P<v>[a-z][\w -]*?(?: at {_PROPER})?)", "Studies {v}", _subject_of_study, "since"),
-    (rf"I {_NOW}volunteer (?P<p>at|for|in|with) {_V}", "Volunteers {p} {v}", _taste, "since"),
-    (rf"I {_NOW}(?:have|own|have got) (?P<v>{_FEW} (?:[\w-]+ ){{0,2}}?{KIN}s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
-    (rf"{_HAVE}(?:got|adopted|bought) (?P<v>{_FEW} (?:[\w-]+ ){{0,2}}?(?:{'|'.join(sorted(PETS))})s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
+    (rf"(?:I {_NOW}volunteer|I {_NOW}am {_NOW}volunteering|I have been volunteering|{_HAVE}started volunteering) (?P<p>at|for|in|with) (?P<a>(?:the|an?) )?{_V}", "Volunteers {p} {a} {v}", _taste, "since"),
+    (rf"(?:I|we) {_NOW}(?:have|own|have got) (?P<v>{_FEW} (?:[\w-]+ ){{0,2}}?{KIN}s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
+    (rf"(?:I|we) (?:have )?{_NOW}(?:got|adopted|bought) (?P<v>(?:{_FEW}|another) (?:[\w-]+ ){{0,2}}?(?:{'|'.join(PETS)})s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
 )  # fmt: skip
 
 

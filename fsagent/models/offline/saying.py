@@ -62,12 +62,12 @@ _REPORTED = re.compile(
     r" (?:also |just |always |once |even |jokingly )?"
     r"(?:said|says|say|told|tells|tell|claim(?:s|ed)?|think(?:s)?|thought|wrote|writes|ask(?:s|ed)?|"
     r"believe[sd]?|joke[sd]?|insist(?:s|ed)?|heard|assume[sd]?|reckon(?:s|ed)?|texted|replied|"
-    r"announce[sd]?|goes like|was like|were like)|according to|quote|i (?:said|told|lied|heard|read|"
+    r"announce[sd]?|goes like|was like|were like)|according to|quote|as the \w+ goes|i (?:said|told|lied|heard|read|"
     r"dreamt|dreamed|pretended|wrote|wondered|thought))\b"
 )
 _OPENER = re.compile(
     r"^(?:(?:hi|hello|hey|well|oh|ah|ok|okay|so|and|but|also|yes|yeah|yep|yup|thanks|thank you|great|"
-    r"cool|nice|right|sure|please|because|since(?= (?:i|my)\b)|by the way|btw|fyi|for the record|just so you know|just fyi|"
+    r"cool|nice|right|sure|please|because|'?cause|cos|since(?= (?:i|my)\b)|by the way|btw|fyi|for the record|just so you know|just fyi|"
     r"for your information|as you know|you know(?: what)?|to be honest|honestly|personally|in fact|"
     r"fun fact|remember(?: that| this)?|please (?:remember|note|keep in mind|know)(?: that)?|note that|keep in mind(?: that)?|"
     r"i (?:want|wanted|have) to (?:tell|say|let) you (?:know )?(?:that )?|(?:i should|let me) (?:mention|add|tell you)(?: that)?|"
@@ -82,16 +82,14 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
-    r"\s*[;—–]\s*|\s+-+\s+|\s*[,:]\s*(?=(?:and|but|so|which|where|because|since|though|although|while|when|who|"
+    r"\s*[;—–]\s*|\s+-+\s+|\s*[,:]\s*(?=(?:and|but|so|which|where|because|'?cause|cos|since|though|although|while|when|who|"
     r"i|my|we|it|it's|he|she|they|you|that|thanks|please|not|right|remember|especially|even|hence)\b)"
-    r"|\s+(?=(?:but|because|which|although|though|while|whereas|so(?= (?:i|we|my|please|you|it|that|don't|do)\b)|"
+    r"|\s+(?=(?:but|because|'?cause|cos|which|although|though|while|whereas|so(?= (?:i|we|my|please|you|it|that|don't|do)\b)|"
     r"and(?= (?:i|my|we|he|she|they|it|you|that|please)\b)|where(?= (?:i|my|we|he|she|they|it|you)\b)|"
     r"when(?= (?:i|my|we|he|she|they|it|you)\b))\b)",
     re.IGNORECASE,
 )
-_VERBS = (
-    "live|work|love|like|hate|prefer|enjoy|have|am|play|speak|study|own|dislike|moved|need|volunteer"
-)
+_VERBS = "live|work|love|like|hate|prefer|enjoy|have|am|play|speak|study|own|dislike|moved|need|volunteer"
 _THIRD = "lives|works|loves|likes|hates|prefers|is|speaks|plays|moved"
 _SHARED = re.compile(
     rf"\s*,?\s+and (?=(?:also |really |now )?(?:{_VERBS}|{_THIRD})\b)", re.IGNORECASE
@@ -107,7 +105,7 @@ _CONTRACTIONS = tuple(
         (r"\bi'll\b", "I will"), (r"\bwe're\b", "we are"), (r"\bwe've\b", "we have"),
         (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"\bdont\b", "do not"),
         (r"(\w)n't\b", r"\1 not"), (r"\b(name|birthday|email|mail|number|job)'s\b", r"\1 is"),
-        (r"\b(it|that|here|there|he|she|what|who)'s\b", r"\1 is"),
+        (r"\b(from now on|in (?:the )?future),? please\b", r"\1"), (r"\b(it|that|here|there|he|she|what|who)'s\b", r"\1 is"),
         (r"'s (?=(?:called|named|allergic|vegetarian|vegan|from|a|an|turning)\b)", " is "),
     )
 )  # fmt: skip
@@ -144,7 +142,7 @@ def _own_lines(content: str) -> Iterator[str]:
     for line in lines:
         if _CODE_LINE.search(line):
             continue
-        head, colon, rest = line.partition(":")
+        head, colon, _ = line.partition(":")
         if colon and _PASTED.search(head + ":"):
             return
         yield _unquoted(line)

@@ -80,9 +80,9 @@ def _earnest(lines: Sequence[str]) -> Iterator[_Told]:
         said = datetime.strptime(match["ts"], "%Y-%m-%d %H:%M")  # a wall time, zone unknown
         for clause, statement in statements(text, said):
             before = [one for one in told if one.speaker == speaker]
-            statement = statement or _corrected(clause, before[-1:], place)
-            if statement is not None:
-                told.append(_Told(statement, speaker, place, match["cite"], several))
+            stated = statement or _corrected(clause, before[-1:], place)
+            if stated is not None:
+                told.append(_Told(stated, speaker, place, match["cite"], several))
     yield from told
 
 
@@ -226,5 +226,3 @@ def _gives_way(known: Stated | None, new: Stated | None) -> bool:
         return False
     same_one = known.attribute == new.attribute and known.single and new.single
     return same_one or contradict(known, new)
-
-

@@ -61,7 +61,8 @@ _NOUN_FIRST = re.compile(
     re.IGNORECASE,
 )
 _WE = re.compile(
-    rf"^(?:(?:my )?{KIN}(?: (?-i:{NAME}))? and I|I and my {KIN}|we both) (?=live|moved|relocated|have)",
+    rf"^(?:(?:my )?{KIN}(?: (?-i:{NAME}))? and I|I and my {KIN}|we both) "
+    r"(?=live|moved|relocated|have|love|like|enjoy|hate)",
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
@@ -112,7 +113,8 @@ def _of_relative(
     kin, rest = relative["kin"], bare[relative.end() :].strip()
     subject = f"{kin[0].upper()}{kin[1:].lower()} {relative['name'] or ''}".rstrip()
     if match := _NAMED.fullmatch(rest):
-        return Statement(f"Is called {match['names']}.", kin=subject)
+        verb = "Are" if kin.endswith(("s", "children")) else "Is"
+        return Statement(f"{verb} called {match['names']}.", kin=subject)
     if re.fullmatch(r"(?:has )?(?:died|passed away)", rest):
         return Statement(f"Died{when.on if when else ''}.", kin=subject)
     verb, _, tail = rest.partition(" ")
@@ -140,11 +142,12 @@ def _line(own: str, when: Dated | None, said: datetime, *, of_kin: bool = False)
         if match is None:
             continue
         values = {key: clean(value) for key, value in match.groupdict(default="").items()}
+        values |= {key: values[key].lower() for key in values.keys() - {"v", "t"}}
         if not is_plain(values["v"]) or not rule.holds(values["v"]):
             continue
         if rule.named:
             values["v"] = capitalised(values["v"])
-        made = " ".join(rule.line.format(**values).split()).removesuffix(" to")
+        made = " ".join(rule.line.format(**values).split())
         end = _end(rule.dated, when, said)
         return f"{made[0].upper()}{made[1:]}{end}." if end is not None else None
     return None
@@ -153,9 +156,11 @@ def _line(own: str, when: Dated | None, said: datetime, *, of_kin: bool = False)
 def _end(dated: str, when: Dated | None, said: datetime) -> str | None:
     """Return what a date adds to a fact; None where the fact needs one and has none."""
     if dated == "age":
-        return f" on {said:%Y-%m-%d}"
+        return f" on {when.start if when else said.date()}"
     if dated == "birthday":
         return f" {when.birthday}" if when and when.birthday else None
+    if dated == "on":
+        return when.on if when else ""
     if dated == "for":
         return when.since if when else None
     return when.since if when and dated == "since" else ""

@@ -12,8 +12,8 @@ from fsagent.models.offline.idioms import EVENTS
 from fsagent.models.offline.rules import clean, is_plain
 
 _CLOCK = re.compile(
-    r",?\s+(?:at|from|around)\s+(?P<h>\d{1,2})(?:[:.](?P<m>\d\d))?\s*(?P<half>am\b|pm\b|a\.m\.|p\.m\.|o'clock\b|h\b)?(?!\w)"
-    r"|,?\s+at (?P<word>noon|midnight)\b",
+    r",?\s+(?:at|from|around)\s+\d{1,2}(?:[:.]\d\d)?(?:\s*(?:am\b|pm\b|a\.m\.|p\.m\.|o'clock\b|h\b))?(?!\w)"
+    r"|,?\s+at (?:noon|midnight)\b",
     re.IGNORECASE,
 )
 _V = r"(?P<v>.+?)"
@@ -29,7 +29,7 @@ _FORMS = (
 
 
 def task(text: str, said: datetime) -> str | None:
-    """Return what a clause sets for a day to come: `Has a dentist appointment on 2026-12-04 at 15:00.`"""
+    """Return what a clause sets for a day to come: `Has a dentist appointment on 2026-12-04 at 3pm.`"""
     found = find_dates(text, said)
     if len(found) != 1 or re.match(r"I (?:do|am|have) not\b", text, re.IGNORECASE):
         return None
@@ -44,7 +44,11 @@ def task(text: str, said: datetime) -> str | None:
         if match and len(match["v"]) > 2 and is_plain(clean(match["v"])):
             values = {key: clean(value) for key, value in match.groupdict().items()}
             values["a"] = (values.get("a") or "").replace("their", "the")
-            due = day.on.replace(" on ", " by ", 1) if when.preposition in ("by", "before") else day.on
+            due = (
+                day.on.replace(" on ", " by ", 1)
+                if when.preposition in ("by", "before")
+                else day.on
+            )
             made = " ".join(line.format(**values).split())
             return f"{made[0].upper()}{made[1:]}{due}{clock}."
     return None
@@ -56,12 +60,7 @@ def _clock(text: str) -> tuple[str, str]:
     if match is None:
         return text, ""
     rest = text[: match.start()] + text[match.end() :]
-    if match["word"]:
-        return rest, " at 12:00" if match["word"].lower() == "noon" else " at 00:00"
-    hour, minute = int(match["h"]), int(match["m"] or 0)
-    if (match["half"] or "").lower().startswith("p") and hour < 12:
-        hour += 12
-    return (rest, f" at {hour:02d}:{minute:02d}") if hour < 24 and minute < 60 else (text, "")
+    return rest, f" {match[0].strip(' ,')}"
 
 
 @lru_cache(maxsize=1)
