@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Any, NoReturn
@@ -130,6 +131,8 @@ def cli(ctx: click.Context, workspace: str | None) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 nothing found, 2 error, 3 locked, 130 interrupted."""
+    # Importing makes many objects that stay: walking them again and again costs a start 7 ms of 115.
+    gc.set_threshold(20_000, 20, 20)
     _use_utf8()
     try:
         status = _run()

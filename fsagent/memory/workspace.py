@@ -15,7 +15,6 @@ from fsagent.memory.recall import Recall
 from fsagent.memory.review import Review
 from fsagent.types import Clock
 from fsagent.workspace.locate import check_workspace
-from fsagent.workspace.template import lay_template
 from fsagent.workspace.tree import Tree
 
 if TYPE_CHECKING:
@@ -56,6 +55,8 @@ class Workspace:
         cls, path: Path | str, *, settings: Settings | None = None, clock: Clock | None = None
     ) -> Workspace:
         """Lay a new workspace at `path` from the template and open it; what is there stays as it is."""
+        from fsagent.workspace.template import lay_template
+
         lay_template(Path(path))
         return cls.open(path, settings=settings, clock=clock)
 

@@ -6,6 +6,7 @@ pattern costs the same in a large workspace as in a small one.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +15,17 @@ from fsagent.errors import PathRejected
 from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS, clip_around
 from fsagent.search.globs import glob_filter
 from fsagent.search.patterns import Pattern, compile_pattern
-from fsagent.search.scan import Limits, Scanned, scan_file
+from fsagent.search.scan import Limits, Scanned, rules_out, scan_file
 from fsagent.types import Hit, HitPage
 from fsagent.workspace.paths import canonical_dir
-from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import is_recall, is_text_path
 
 DEADLINE_S = 5.0
 MAX_LIMIT = 100
 MAX_REPLY_CHARS = 16_000
 MAX_FILE_BYTES = 64 * 1024 * 1024
+_DAY_FILE = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 
 
 def grep(
@@ -52,19 +54,19 @@ def grep(
     compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
     page = _Page(max(1, min(limit, MAX_LIMIT)), max(0, offset), max(0, min(context, MAX_CONTEXT)))
     deadline = time.monotonic() + deadline_s
-    for entry in _files(tree, path, globs):
-        if recall_end is not None and is_recall(entry.path) and entry.path > recall_end[0]:
+    for file in _files(tree, path, globs):
+        if recall_end is not None and is_recall(file) and file > recall_end[0]:
             continue
         if time.monotonic() > deadline:
             page.timed_out = True
             break
         want = None if count_all else page.offset + page.limit + 1 - page.seen
-        lines = recall_end[1] - 1 if recall_end and entry.path == recall_end[0] else None
+        lines = recall_end[1] - 1 if recall_end and file == recall_end[0] else None
         limits = Limits(deadline, want, page.room)
-        scanned = _scan(tree, entry, compiled, page, limits, lines=lines)
+        scanned = _scan(tree, file, compiled, page, limits, lines=lines)
         if scanned is not None:
             page.timed_out |= scanned.timed_out
-            page.add(entry.path, scanned, compiled)
+            page.add(file, scanned, compiled)
         if page.timed_out or (page.full and not count_all):
             break
     notes = page.notes(pattern, literal)
@@ -100,6 +102,7 @@ class _Page:
     timed_out: bool = False
     binary: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    buffer: bytearray = field(default_factory=bytearray)
 
     @property
     def full(self) -> bool:
@@ -146,60 +149,66 @@ class _Page:
         return tuple(notes)
 
 
-def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[Entry]:
+def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[str]:
     """Yield the files to scan: core first, recall newest day first, then the rest by name."""
     name = canonical_dir(path)
     allows = glob_filter(globs) if globs else None
     if name != ".":
-        yield from (e for e in _ordered(tree, name) if allows is None or allows(e.path))
+        yield from (file for file in _ordered(tree, name) if allows is None or allows(file))
         return
     tops = {entry.path: entry for entry in tree.list(".")}
     order = [top for top in ("core", "recall") if top in tops]
     for top in order + [top for top in tops if top not in order]:
-        entries = _ordered(tree, top) if tops[top].is_dir else iter([tops[top]])
-        yield from (e for e in entries if allows is None or allows(e.path))
+        files = _ordered(tree, top) if tops[top].is_dir else iter([top])
+        yield from (file for file in files if allows is None or allows(file))
 
 
-def _ordered(tree: Tree, name: str) -> Iterator[Entry]:
-    if name != "recall" and not name.startswith("recall/"):
-        yield from tree.walk(name)
-    elif tree.is_dir(name):
+def _ordered(tree: Tree, name: str) -> Iterator[str]:
+    if (name == "recall" or name.startswith("recall/")) and tree.is_dir(name):
         yield from _newest_first(tree, name)
     else:
-        yield from tree.walk(name)
+        yield from (entry.path for entry in tree.walk(name))
 
 
-def _newest_first(tree: Tree, name: str) -> Iterator[Entry]:
+def _newest_first(tree: Tree, name: str) -> Iterator[str]:
     """Walk a recall folder backwards; a year is listed only when the scan gets there."""
+    names = tree.names(name)
+    if all(map(_DAY_FILE.fullmatch, names)):
+        # Asking the disk what each name is would cost as much as the first page of hits.
+        yield from (f"{name}/{leaf}" for leaf in reversed(names))
+        return
     for entry in reversed(tree.list(name)):
         if entry.is_dir:
             yield from _newest_first(tree, entry.path)
         else:
-            yield entry
+            yield entry.path
 
 
 def _scan(
     tree: Tree,
-    entry: Entry,
+    path: str,
     pattern: Pattern,
     page: _Page,
     limits: Limits,
     *,
     lines: int | None = None,
 ) -> Scanned | None:
-    if not (is_text_path(entry.path) or is_recall(entry.path) or "." not in entry.path):
-        page.binary.append(entry.path)
+    if not (is_text_path(path) or is_recall(path) or "." not in path):
+        page.binary.append(path)
         return None
     try:
-        data = tree.read_bytes(entry.path, limit=MAX_FILE_BYTES)
+        size = tree.read_into(path, page.buffer, limit=MAX_FILE_BYTES)
     except PathRejected:
-        page.unread.append(entry.path)
+        page.unread.append(path)
         return None
+    if rules_out(path, page.buffer, size, pattern):
+        return None
+    data = bytes(memoryview(page.buffer)[:size])
     if lines is not None:
         data = _first_lines(data, lines)
-    scanned = scan_file(entry.path, data, pattern, limits)
+    scanned = scan_file(path, data, pattern, limits)
     if scanned is None:
-        page.binary.append(entry.path)
+        page.binary.append(path)
     return scanned
 
 
@@ -213,11 +222,10 @@ def _first_lines(data: bytes, count: int) -> bytes:
 
 
 def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: int) -> Hit:
-    text = scanned.line(number)
+    text, ts, speaker = scanned.shown(number)
     shown, clipped = clip_around(text, _middle(text, pattern))
     before = range(max(1, number - context), number) if context else ()
     after = range(number + 1, min(scanned.line_count, number + context) + 1) if context else ()
-    ts, speaker = scanned.heading(number) if is_recall(path) else (None, None)
     return Hit(
         path=path,
         line=number,

@@ -21,11 +21,20 @@ _LEADING_ANY = re.compile(r"^(?:\.\*\??)+(?=[^?*+{|)])")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A compiled pattern. Every match holds one of `literals` (None: nothing is known of it)."""
+    """A compiled pattern. Every match holds one of `literals` (None: nothing is known of it).
+
+    `inner`: a match is letters, digits and underscores alone, so that it stands within one part of a
+    line (its date, its speaker, its text) and in the line's raw bytes too, in a line whose text holds
+    no escape of JSON. `bounded`: what stands before and behind a match counts. `digits`: it may hold
+    some.
+    """
 
     regex: Any
     literals: tuple[str, ...] | None
     ignore_case: bool
+    inner: bool = False
+    bounded: bool = False
+    digits: bool = True
 
     def search(self, data: bytes, start: int = 0) -> tuple[int, int] | None:
         """Return the span of the first match at or after byte `start`."""
@@ -46,8 +55,15 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = 
         raise BadArguments("pattern holds a line break; grep works line by line, search one line")
     source = re.escape(pattern) if literal else pattern
     regex = _compile(source, pattern, ignore_case)
-    literals, folds = required_literals(source)
-    return Pattern(regex, literals, ignore_case or folds)
+    parser = _parsed(source)
+    if parser is None:
+        return Pattern(regex, None, ignore_case or "(?" in source)
+    literals = tuple(sorted(parser.words)) if parser.words else None
+    # The raw time has a T where the text has a space: a digit's boundary may be another one there.
+    inner = parser.inner and not (parser.bounded and parser.digits)
+    return Pattern(
+        regex, literals, ignore_case or parser.folds, inner, parser.bounded, parser.digits
+    )
 
 
 def _compile(source: str, shown: str, ignore_case: bool) -> Any:
@@ -86,19 +102,23 @@ def _refusal(source: str, shown: str, err: Exception) -> str:
     )
 
 
-def required_literals(source: str) -> tuple[tuple[str, ...] | None, bool]:
-    """Return words of which every match holds at least one, and whether case is ignored inside.
+def required_literals(source: str) -> tuple[str, ...] | None:
+    """Return words of which every match holds at least one; None: no such words.
 
-    Only runs of letters and digits are used: JSON leaves them as they are. None: no such words.
+    Only runs of letters and digits are used: JSON leaves them as they are.
     """
+    parser = _parsed(source)
+    return tuple(sorted(parser.words)) if parser and parser.words else None
+
+
+def _parsed(source: str) -> _Parser | None:
+    """Return the parser of a pattern it has read to the end, None where it gave up."""
     try:
         parser = _Parser(source)
-        found = parser.alternation()
-        if parser.at < len(source):
-            return None, True
+        parser.words = parser.alternation()
+        return parser if parser.at == len(source) else None
     except (IndexError, _GiveUpError):
-        return None, "(?" in source
-    return (tuple(sorted(found)) if found else None), parser.folds
+        return None
 
 
 class _GiveUpError(Exception):
@@ -109,13 +129,16 @@ _Words = frozenset[str] | None
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d+)(?:,\d*)?\})\??")
 _GROUP = re.compile(r"\((?:\?(?:P?<\w+>|([a-zA-Z-]*):|([a-zA-Z-]+)\)))?")
 _CLASS_ESCAPES = frozenset("dDwWsSbBAzafnrtvCX")
+_INNER_CLASS = re.compile(r"(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|\w)+")
 
 
 class _Parser:
-    """A small reader of regular expressions that keeps only the words a match must hold."""
+    """A small reader of regular expressions: the words a match must hold, and of what it is made."""
 
     def __init__(self, source: str) -> None:
         self.source, self.at, self.folds = source, 0, False
+        self.words: _Words = None
+        self.inner, self.bounded, self.digits = True, False, False
 
     def alternation(self) -> _Words:
         branches = [self.branch()]
@@ -155,7 +178,13 @@ class _Parser:
         if char == "\\":
             return self.escape(), None
         self.at += 1
+        self.take(char)
         return (None if char in ".^$" else char), None
+
+    def take(self, char: str) -> None:
+        """Note a character that a match may hold."""
+        self.inner &= char.isalnum() or char == "_"
+        self.digits |= char.isdigit()
 
     def group(self) -> _Words:
         match = _GROUP.match(self.source, self.at)
@@ -182,6 +211,9 @@ class _Parser:
                 at = self.source.index(":]", at) + 2 if ":]" in self.source[at:] else at + 1
             else:
                 at += 1
+        body = self.source[self.at + 1 : at]
+        self.inner &= _INNER_CLASS.fullmatch(body) is not None
+        self.digits |= any(char.isdigit() for char in body)
         self.at = at + 1
 
     def escape(self) -> str | None:
@@ -189,7 +221,13 @@ class _Parser:
         if char in "QEpPx0123456789":
             raise _GiveUpError
         self.at += 2
-        return None if char in _CLASS_ESCAPES else char
+        if char not in _CLASS_ESCAPES:
+            self.take(char)
+            return char
+        self.inner &= char in "wdb"
+        self.bounded |= char == "b"
+        self.digits |= char in "wd"
+        return None
 
     def quantifier(self) -> tuple[int, bool]:
         """Read what follows an item; return its least count and whether there was one."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,15 +11,33 @@ from typing import Any
 from fsagent.search.patterns import Pattern
 from fsagent.search.viewbytes import is_damaged, recall_bytes, view_bytes
 from fsagent.workspace.records import decode
-from fsagent.workspace.view import is_binary, is_recall, render_line
+from fsagent.workspace.view import (
+    SNIFF_BYTES,
+    UNREADABLE,
+    is_binary,
+    is_recall,
+    render,
+    render_line,
+)
 
 # Words that the view writes itself: they need not stand in a line's raw bytes.
 _VIEW_WORDS = "image called result of characters"
-_VIEW_RAW = (b'"tool', b'"images"')
+_VIEW_SAMPLE = _VIEW_WORDS.encode()
+_VIEW_RAW = (rb'"tool', rb'"images"')
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _DAMAGE_WORDS = "unreadable record"
+# A letter may hide in \\u; where a word's edge counts, the letter of another escape hides that.
+_ESCAPES = {False: rb"\\u", True: rb"\\[bfnrtu]"}
 # A file in which more than one line in six is a candidate is rendered whole.
 _DENSE = 6
+_FEW = 8
+# Up to so many literals, each of so many letters at least, are looked for one by one.
+_SEVERAL, _LONG = 8, 4
+_FIRST_PIECE_BYTES = 16_384
 _CHECK_EVERY = 2_000
+
+
+_Finders = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +54,7 @@ class Scanned:
     """The matching lines of one file: their count, and the numbers of the first `keep` of them."""
 
     data: bytes
-    render: Callable[[bytes], str]
+    recall: bool
     count: int = 0
     numbers: list[int] = field(default_factory=list)
     timed_out: bool = False
@@ -49,20 +67,23 @@ class Scanned:
 
     def line(self, number: int) -> str:
         """Return a line as text."""
-        return self.render(self.raw_line(number))
+        raw = self.raw_line(number)
+        return render_line(raw) if self.recall else raw.decode("utf-8", "replace")
 
     @property
     def line_count(self) -> int:
         """The lines of the file."""
         return len(self._line_starts()) - 1
 
-    def heading(self, number: int) -> tuple[str | None, str | None]:
-        """Return a recall line's time and speaker, None for what is no record."""
+    def shown(self, number: int) -> tuple[str, str | None, str | None]:
+        """Return a line as text, and a recall line's time and speaker (None for what is no record)."""
+        if not self.recall:
+            return self.line(number), None, None
         try:
             record = decode(self.raw_line(number))
         except ValueError:
-            return None, None
-        return record.ts, record.name
+            return UNREADABLE, None, None
+        return render(record), record.ts, record.name
 
     def _line_starts(self) -> list[int]:
         if not self._starts:
@@ -75,26 +96,58 @@ class Scanned:
         return self._starts
 
 
+def rules_out(path: str, buffer: bytearray, size: int, pattern: Pattern) -> bool:
+    """Say, from the raw bytes alone, that no line of the file in `buffer[:size]` can match.
+
+    False for what `scan_file` has to judge: a binary file, one that is not UTF-8 by its mark.
+    """
+    finders: _Finders | None
+    if is_recall(path):
+        finders = _finders(buffer, size, pattern)
+    elif buffer.find(b"\0", 0, SNIFF_BYTES) >= 0 or buffer.startswith(_UTF16):
+        return False
+    else:
+        finders = _own_finders(pattern)
+    return bool(finders) and all(one.search(buffer, 0, size) is None for one in finders or ())
+
+
 def scan_file(path: str, data: bytes, pattern: Pattern, limits: Limits) -> Scanned | None:
     """Return a file's matches, None for a binary file."""
     if not is_recall(path):
         if is_binary(data):
             return None
         view = view_bytes(path, data)
-        scanned = Scanned(view, lambda line: line.decode("utf-8", "replace"))
+        scanned = Scanned(view, recall=False)
         _match(scanned, view, pattern, limits)
         return scanned
-    scanned = Scanned(data, render_line)
-    candidates = _candidates(data, pattern)
+    scanned = Scanned(data, recall=True)
+    # Where a few hits are enough, the file is read from its start in growing pieces.
+    start, line = 0, 1
+    size = len(data) if limits.want is None else _FIRST_PIECE_BYTES
+    while start < len(data):
+        end = data.find(b"\n", start + size - 1) + 1 or len(data)
+        piece = data if end - start == len(data) else data[start:end]
+        _scan_recall(scanned, piece, line, pattern, limits)
+        if scanned.timed_out or (limits.want is not None and scanned.count >= limits.want):
+            break
+        if end < len(data):
+            line += piece.count(b"\n")
+        start, size = end, 3 * size
+    return scanned
+
+
+def _scan_recall(
+    scanned: Scanned, data: bytes, first: int, pattern: Pattern, limits: Limits
+) -> None:
+    """Match whole lines of a log, of which the first has the number `first`."""
+    candidates = _candidates(data, pattern, len(scanned.numbers) < limits.keep)
     if candidates is None:
-        view = recall_bytes(data)
-        _match(scanned, view, pattern, limits, raw=data)
+        _match(scanned, recall_bytes(data), pattern, limits, raw=data, first=first)
     elif candidates:
         lines = [data[start:end] for _, start, end in candidates]
-        numbers = [number for number, _, _ in candidates]
+        numbers = [number + first - 1 for number, _, _ in candidates]
         raw = b"\n".join(lines) + b"\n"
         _match(scanned, recall_bytes(raw), pattern, limits, raw=raw, numbers=numbers)
-    return scanned
 
 
 def _match(
@@ -105,10 +158,12 @@ def _match(
     *,
     raw: bytes | None = None,
     numbers: list[int] | None = None,
+    first: int = 1,
 ) -> None:
     """Count the lines of `view` that match; each is judged once.
 
-    `raw` holds the same lines as they stand in the file, so that damaged ones can be told.
+    `raw` holds the same lines as they stand in the file, so that damaged ones can be told. `numbers`
+    are the lines' numbers in it; without them they count from `first`.
     """
     search, find = pattern.regex.search, view.find
     at, line, counted_to, size = 0, 1, 0, len(view)
@@ -126,7 +181,7 @@ def _match(
         if starts is not None and raw is not None and _hides(raw, starts, line, view, start):
             continue
         if len(scanned.numbers) < limits.keep:
-            scanned.numbers.append(numbers[line - 1] if numbers else line)
+            scanned.numbers.append(numbers[line - 1] if numbers else line + first - 1)
         scanned.count += 1
         if scanned.count % _CHECK_EVERY == 0 and time.monotonic() > limits.deadline:
             scanned.timed_out = True
@@ -146,58 +201,101 @@ def _hides(raw: bytes, starts: list[int], line: int, view: bytes, start: int) ->
     return damaged and not view.startswith(b"[unreadable", view.rfind(b"\n", 0, start) + 1)
 
 
-def _candidates(data: bytes, pattern: Pattern) -> list[tuple[int, int, int]] | None:
-    """Return (number, start, end) of the lines that can match; None where most or all can."""
-    literals = pattern.literals
-    if literals is None or any(word.lower() in _DAMAGE_WORDS for word in literals):
+def _candidates(data: bytes, pattern: Pattern, numbered: bool) -> list[tuple[int, int, int]] | None:
+    """Return (number, start, end) of the lines that can match; None where most or all can.
+
+    Without `numbered` the numbers are 0: counting lines takes longer than finding a rare word.
+    """
+    finders = _finders(data, len(data), pattern)
+    if finders is None:
         return None
-    finder = _finder(literals, pattern.ignore_case)
-    if isinstance(finder, bytes):
-        # A letter may hide in an escape of a line that something else wrote.
-        if finder not in data and b"\\u" not in data:
-            return []
-        finder = _finder_regex(literals, pattern.ignore_case)
-    most = data.count(b"\n") // _DENSE + 8
+    most = -1
     found: list[tuple[int, int, int]] = []
-    at, number, counted_to = 0, 1, 0
-    while match := finder.search(data, at):
-        hit = match.start()
+    at, number, counted_to = 0, int(numbered), 0
+    ahead = [-1] * len(finders)
+    while (hit := _next_hit(finders, ahead, data, at)) < len(data):
         start = data.rfind(b"\n", at, hit) + 1 or at
         end = data.find(b"\n", hit)
         end = len(data) if end < 0 else end
-        number += data.count(b"\n", counted_to, start)
-        counted_to = start
+        if numbered:
+            number += data.count(b"\n", counted_to, start)
+            counted_to = start
         found.append((number, start, end))
-        if len(found) > most:
-            return None
+        if len(found) > _FEW:
+            most = data.count(b"\n") // _DENSE if most < 0 else most
+            if len(found) > most:
+                return None
         at = end + 1
         if at >= len(data):
             break
     return found
 
 
-def _finder(literals: tuple[str, ...], ignore_case: bool) -> Any:
-    if len(literals) == 1 and not ignore_case and not _written_by_view(literals):
-        return literals[0].encode("utf-8", "replace")
-    return _finder_regex(literals, ignore_case)
+def _next_hit(finders: _Finders, ahead: list[int], data: bytes, at: int) -> int:
+    """Return where the first of the finders hits at or behind `at`; the data's size where none does.
+
+    `ahead` keeps each finder's next hit, so that each reads the data once.
+    """
+    for index, known in enumerate(ahead):
+        if known < at:
+            match = finders[index].search(data, at)
+            ahead[index] = len(data) if match is None else match.start()
+    return min(ahead)
+
+
+def _finders(data: bytes | bytearray, size: int, pattern: Pattern) -> _Finders | None:
+    """Return RE2s of which one hits in every raw line in `data[:size]` that can match.
+
+    None where none are known. A lone literal is found ten times as fast as one of several, so each
+    long one has its own, and escapes are looked for only where there is a backslash at all.
+    """
+    escapes = b""
+    if data.find(b"\\", 0, size) >= 0:
+        escapes = _ESCAPES[pattern.inner and pattern.bounded]
+        if _finder_regex((escapes,), False).search(data, 0, size) is None:
+            escapes = b""
+    extra: tuple[bytes, ...] = (escapes,) if escapes else ()
+    if pattern.inner:
+        if pattern.regex.search(_DAMAGE_WORDS.encode()):
+            return None
+        if pattern.digits or pattern.regex.search(_VIEW_SAMPLE):
+            extra += _VIEW_RAW
+        return (*_own_finders(pattern), *_others(extra))
+    literals = pattern.literals
+    if literals is None or any(word.lower() in _DAMAGE_WORDS for word in literals):
+        return None
+    if any(word.isdigit() or word.lower() in _VIEW_WORDS for word in literals):
+        extra += _VIEW_RAW
+    return (*_own_finders(pattern), *_others(extra))
 
 
 @lru_cache(maxsize=64)
-def _finder_regex(literals: tuple[str, ...], ignore_case: bool) -> Any:
-    """Return an RE2 of the literals, and of the raw signs of lines the view words itself."""
-    import re
+def _own_finders(pattern: Pattern) -> _Finders:
+    """Return RE2s of which one hits in the raw bytes of every match (of one without an escape)."""
+    literals = pattern.literals or ()
+    telling = literals and (min(map(len, literals)) >= _LONG or not pattern.inner)
+    if telling and not pattern.ignore_case and len(literals) <= _SEVERAL:
+        return tuple(_finder_regex((word,), False) for word in _escaped(literals))
+    if pattern.inner:
+        return (pattern.regex,)
+    return (_finder_regex(_escaped(literals), pattern.ignore_case),) if literals else ()
 
+
+def _others(extra: tuple[bytes, ...]) -> _Finders:
+    return (_finder_regex(extra, False),) if extra else ()
+
+
+@lru_cache(maxsize=64)
+def _escaped(words: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(re.escape(word.encode("utf-8", "replace")) for word in words)
+
+
+@lru_cache(maxsize=64)
+def _finder_regex(parts: tuple[bytes, ...], ignore_case: bool) -> Any:
+    """Return an RE2 of alternatives."""
     import re2
 
     options = re2.Options()
     options.case_sensitive = not ignore_case
     options.never_capture = True
-    words = [re.escape(word.encode("utf-8", "replace")) for word in literals]
-    words.append(rb"\\u")
-    if _written_by_view(literals):
-        words += [re.escape(mark) for mark in _VIEW_RAW]
-    return re2.compile(b"|".join(words), options)
-
-
-def _written_by_view(literals: tuple[str, ...]) -> bool:
-    return any(word.isdigit() or word.lower() in _VIEW_WORDS for word in literals)
+    return re2.compile(b"|".join(parts), options)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import AbstractContextManager
-from hashlib import sha256
 from pathlib import Path
 
 from fsagent.errors import WorkspaceError
@@ -188,9 +187,15 @@ def lock_name(name: str) -> str:
     top, slash, _ = name.partition("/")
     if not slash or top == "recall":
         known = top.isascii() and top.replace("-", "").isalnum()
-        return f"{top if known else sha256(top.encode()).hexdigest()[:16]}.lock"
+        return f"{top if known else _sha256(top).hex()[:16]}.lock"
     # Case is folded: where the disk ignores it, two spellings are one file.
-    return f"path-{sha256(name.casefold().encode()).digest()[0] % _BUCKETS:02d}.lock"
+    return f"path-{_sha256(name.casefold())[0] % _BUCKETS:02d}.lock"
+
+
+def _sha256(text: str) -> bytes:
+    from hashlib import sha256  # 2 ms of a start, for OpenSSL
+
+    return sha256(text.encode()).digest()
 
 
 def _linked(name: str) -> WorkspaceError:

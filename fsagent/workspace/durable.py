@@ -82,6 +82,17 @@ def read_all(fd: int, size: int, limit: int) -> bytes:
     return b"".join(pieces)
 
 
+def read_over(fd: int, room: memoryview) -> int:
+    """Read into `room` until it is full or the file ends; return the bytes read."""
+    done = 0
+    while done < len(room):
+        count = os.readv(fd, [room[done:]])
+        if count == 0:
+            break
+        done += count
+    return done
+
+
 def write_all(fd: int, data: bytes) -> None:
     """Write every byte; a write that makes no progress is ENOSPC."""
     view = memoryview(data)

@@ -179,6 +179,12 @@ def check_regular(path: str, info: os.stat_result, *, to_write: bool) -> None:
         raise PathRejected(path, "LNK", "has more than one hard link; copy it first")
 
 
+def check_size(path: str, size: int, limit: int) -> None:
+    """Refuse a file that is too large to read whole."""
+    if size > limit:
+        raise PathRejected(path, "LIM", f"is {size} bytes, over the limit of {limit}")
+
+
 def _kind(mode: int) -> str:
     names = {
         stat_module.S_IFDIR: "a folder",

@@ -24,7 +24,7 @@ TEXT_SUFFIXES = (
     ".rst",
     ".org",
 )
-_SNIFF_BYTES = 8192
+SNIFF_BYTES = 8192
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
@@ -41,7 +41,7 @@ def is_text_path(path: str) -> bool:
 
 def is_binary(data: bytes) -> bool:
     """Say whether bytes are not text: a NUL in the first 8 kB and no UTF-16 mark."""
-    return b"\0" in data[:_SNIFF_BYTES] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return b"\0" in data[:SNIFF_BYTES] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def view_lines(path: str, data: bytes) -> list[str]:
