@@ -50,6 +50,7 @@ def slept_trailer(path: str, line: int, seq: int) -> str:
 
 def _state(workspace: Workspace) -> Cursor:
     try:
-        return Cursor(**json.loads(workspace.tree.state.read(STATE) or b"{}"))
+        state = Cursor(**json.loads(workspace.tree.state.read(STATE) or b"{}"))
     except (ValueError, TypeError):
         return Cursor()
+    return state if all(type(value) is int for value in asdict(state).values()) else Cursor()

@@ -173,6 +173,8 @@ class Gates:
             return Verdict(edit, "keep", "it would replace several lines at once")
         exact = [fact for fact in facts if fact.text.strip() == edit.old.strip()]
         found = exact or [fact for fact in facts if wanted.words and fact.words == wanted.words]
+        if not found and (edit.op == "archive" or (edit.new and self._known(edit.new))):
+            return Verdict(edit, "drop", "it is done already")
         if len(found) != 1:
             times = f"{len(found)} lines" if found else "no line"
             return Verdict(edit, "keep", f"{times} of block {edit.block!r} reads {edit.old!r}")

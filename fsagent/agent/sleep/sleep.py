@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from fsagent.agent.budget import Spent
@@ -20,7 +21,7 @@ from fsagent.agent.sleep.untouched import mark_recall
 from fsagent.agent.sleep.witnesses import Witnesses
 from fsagent.agent.usage import known_price, spent_in
 from fsagent.config import Settings
-from fsagent.errors import ConfigError, ModelError, WorkspaceLocked
+from fsagent.errors import ConfigError, ModelError, WorkspaceError, WorkspaceLocked
 from fsagent.memory.core import Block
 from fsagent.memory.edits import CoreEdit
 from fsagent.memory.workspace import Workspace
@@ -95,7 +96,8 @@ def sleep(
         idle=idle,
         is_cancelled=is_cancelled,
     )
-    return worker.run()
+    with _told():
+        return worker.run()
 
 
 def apply_preview(workspace: Workspace) -> SleepReport:
@@ -105,7 +107,8 @@ def apply_preview(workspace: Workspace) -> SleepReport:
         raise ConfigError("there is no preview to apply; make one with: fsagent sleep --diff")
     patch = patch_of(data)
     try:
-        commit = land(workspace, patch, model="", cost="")
+        with _told():
+            commit = land(workspace, patch, model="", cost="")
     except MemoryMoved as err:
         raise ConfigError(f"{err}: memory changed since the preview; fsagent sleep --diff") from err
     workspace.tree.state.drop(PREVIEW)
@@ -114,6 +117,18 @@ def apply_preview(workspace: Workspace) -> SleepReport:
     return SleepReport(
         "landed", text, commits=commits, verdicts=tuple(patch.verdicts), diff=patch.diff()
     )
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what the disk refuses into a sentence."""
+    try:
+        yield
+    except OSError as err:
+        raise WorkspaceError(
+            f"this sleep is not saved whole ({err.strerror}); what it wrote stands, and the next "
+            "sleep does the rest"
+        ) from err
 
 
 @dataclass(frozen=True, slots=True)
