@@ -61,12 +61,13 @@ class Review:
         sources: Iterable[str] = (),
     ) -> Proposal:
         """Keep edits durably and return the proposal; one with the same edits is kept once."""
-        for known in self.all():
+        waiting = self.all()
+        for known in waiting:
             if known.edits == tuple(edits):
                 return known
         now = self._clock()
         made = Proposal(
-            f"{now:%m%d}-{secrets.token_hex(2)}",
+            _new_id(f"{now:%m%d}-", [one.id for one in waiting]),
             now.isoformat(timespec="seconds"),
             by,
             turn,
@@ -112,6 +113,12 @@ class Review:
             return _proposal(name.removesuffix(".json"), json.loads(data or b""))
         except (ValueError, KeyError, TypeError, BadArguments) as err:
             raise CorruptFile(path, "is not a proposal; delete it") from err
+
+
+def _new_id(day: str, taken: Sequence[str]) -> str:
+    """Return an id that sorts behind those of its day, with two digits of chance: none is given twice."""
+    numbers = [int(name[5:7]) for name in taken if name.startswith(day) and name[5:7].isdigit()]
+    return f"{day}{max(numbers, default=0) + 1:02d}{secrets.token_hex(1)}"
 
 
 def _proposal(name: str, shape: Any) -> Proposal:
