@@ -1,0 +1,1 @@
+"""Secrets in text: found by rules, replaced before the text reaches the disk."""

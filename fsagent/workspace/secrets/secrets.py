@@ -1,0 +1,98 @@
+"""Replace secrets before they reach the disk, and keep count of what was replaced.
+
+What stands in place of a secret is `[secret: openai key, removed]`. A secret's text is never
+logged, counted or shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fsagent.workspace.secrets.finder import Found, find_secrets, may_hold_secret, merged
+from fsagent.workspace.secrets.rulefile import OwnRules, own_rules
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Secrets:
+    """The secrets of one workspace: its own rules beside those that are built in."""
+
+    def __init__(self, root: Path) -> None:
+        self._own: OwnRules = own_rules(root)
+        self._removed: list[str] = []
+
+    def find(self, text: str) -> list[Found]:
+        """Return where secrets stand in a text."""
+        if not self._own.patterns and not may_hold_secret(text):
+            return []
+        plain = _SURROGATE.sub("\ufffd", text)  # RE2 takes no lone surrogates; places stay the same
+        found = merged([*find_secrets(plain), *self._by_own_rules(plain)])
+        return [one for one in found if not self._is_allowed(plain[one.start : one.end])]
+
+    def clean(self, text: str) -> str:
+        """Return the text with its secrets replaced, and count them."""
+        found = self.find(text)
+        if not found:
+            return text
+        self._removed += [one.kind for one in found]
+        return replaced(text, found)
+
+    def clean_json(self, text: str) -> str:
+        """Return JSON text with the secrets in its strings replaced; other text as it is cleaned.
+
+        A secret may be written with escapes, so the strings are read first. JSON that holds none
+        stays byte for byte.
+        """
+        if not self._own.patterns and not may_hold_secret(text) and "\\" not in text:
+            return text
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return self.clean(text)
+        cleaned = mapped(value, self.clean)
+        return text if cleaned == value else json.dumps(cleaned, ensure_ascii=False)
+
+    def clean_all(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Return several texts cleaned."""
+        return tuple(self.clean(text) for text in texts)
+
+    def take_removed(self) -> tuple[str, ...]:
+        """Return the kinds of the secrets replaced since the last call, each once."""
+        removed, self._removed = self._removed, []
+        return tuple(dict.fromkeys(removed))
+
+    def _by_own_rules(self, text: str) -> list[Found]:
+        return [
+            Found(match.start(), match.end(), name)
+            for name, pattern in self._own.patterns
+            for match in pattern.finditer(text)
+            if match.end() > match.start()
+        ]
+
+    def _is_allowed(self, secret: str) -> bool:
+        return any(pattern.fullmatch(secret) for pattern in self._own.allowed)
+
+
+def replaced(text: str, found: Iterable[Found]) -> str:
+    """Return a text with the found places replaced by what they held."""
+    parts: list[str] = []
+    at = 0
+    for one in found:
+        parts += [text[at : one.start], f"[secret: {one.kind}, removed]"]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with every string in it changed, those of keys too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(str(key)): mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mapped(item, change) for item in value]
+    return value
