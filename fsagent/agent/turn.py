@@ -60,6 +60,7 @@ class Turn:
         self.said: list[str] = []
         self.writers: list[str] = []
         self.partial: list[str] = []
+        self.told = False
 
     def run(self) -> Answer:
         """Run the turn to its end. Raises ModelError where the model's side failed for good."""
@@ -81,15 +82,25 @@ class Turn:
 
     def _begin(self) -> None:
         session, message = self.session, Message("user", self.text)
+        session.workspace.tree.secrets.take_removed()
         begins = session.recorder.begin(self.id, message)
         scope = session.scope
         scope.turn = self.id if begins is not None else None
         scope.turn_start = (begins.path, begins.line) if begins is not None else None
         session.context.add(message, turn=self.id, seq=begins.seq + 1 if begins else 0)
+        self._tell_of_secrets("your message")
+
+    def _tell_of_secrets(self, place: str) -> None:
+        """Say, once a turn, that a secret was replaced before it was stored."""
+        removed = self.session.workspace.tree.secrets.take_removed()
+        if removed and not self.told:
+            self.told = True
+            self._emit(Notice(f"A secret in {place} is not stored ({', '.join(removed)})."))
 
     def _end(self, text: str, stop: str) -> Answer:
         session = self.session
         session.recorder.end(self.id, stop)
+        self._tell_of_secrets("this turn")
         answer = Answer(
             text=text,
             citations=citations_of(text, session.workspace.tree),

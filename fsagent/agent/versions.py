@@ -36,13 +36,14 @@ def in_history(session: Session, turn: Turn) -> Iterator[None]:
 def _note(session: Session, turn: Turn) -> TurnNote:
     spent = session.budget.turn
     start = session.scope.turn_start
+    hide = session.workspace.tree.secrets.hide  # before it is cut: a cut secret fits no rule
     return TurnNote(
         turn=turn.id,
         tools=tuple(dict.fromkeys(turn.writers)),
         model=turn.model_name,
         cost=f"{spent.tokens} tokens" + (f", {spent.usd:.4f} USD" if spent.usd else ""),
         source=f"{start[0]}:{start[1] + 1}" if start else "",
-        why=clip_bytes(" ".join(turn.text.split()), WHY_BYTES),
+        why=clip_bytes(" ".join(hide(turn.text).split()), WHY_BYTES),
     )
 
 

@@ -155,6 +155,7 @@ def _workspace(root: Path, settings: Settings) -> Iterator[Check]:
             yield _recall(memory)
             entries = sum(1 for _ in memory.archival.entries())
             yield Check("archival", "ok", f"{entries} notes and documents")
+            yield _secrets(memory)
     except FsagentError as err:
         yield Check("files", "fail", str(err))
 
@@ -190,6 +191,18 @@ def _recall(memory: Workspace) -> Check:
             f"{words}; {len(bad)} unreadable lines are kept and skipped, first {where}",
         )
     return Check("recall", "ok", words)
+
+
+def _secrets(memory: Workspace) -> Check:
+    from fsagent.memory.leaks import leaks
+
+    found = list(leaks(memory.tree))
+    if not found:
+        return Check("secrets", "ok", "none in any file of memory")
+    shown = ", ".join(f"{leak.path}:{leak.line} ({leak.kind})" for leak in found[:5])
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    words = f"{shown}{more}; take them out, or allow what is none in secrets.yaml"
+    return Check("secrets", "warn", words)
 
 
 def _model(settings: Settings, root: Path | None, probe: bool) -> Iterator[Check]:

@@ -114,6 +114,8 @@ def _import_documents(
                 continue
             rows.append({"source": str(path), "path": stored})
             note(f"{path} -> {stored}")
+            for kind in memory.tree.secrets.take_removed():
+                complain(f"{path} holds a secret ({kind}); it was left out of the copy")
         if rows:
             memory.history.record("import")
             for text in memory.history.notices():

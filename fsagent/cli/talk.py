@@ -108,7 +108,7 @@ def chat(
     with open_memory(workspace, as_of=None, **flags) as memory:
         agent = _agent(memory, resume=resume)
         note(f"fsagent, model {agent.model.name}. /help lists commands, Ctrl-D ends.")
-        with _line_editor(memory.root / ".fsagent" / HISTORY_NAME):
+        with _line_editor(memory.root / ".fsagent" / HISTORY_NAME, memory.tree.secrets.hide):
             return _converse(agent, memory, Screen(verbose=verbose))
 
 
@@ -253,8 +253,8 @@ def _unbroken(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _line_editor(history: Path) -> Iterator[None]:
-    """Give the line editor its history from a file, and write it back."""
+def _line_editor(history: Path, hide: Callable[[str], str]) -> Iterator[None]:
+    """Give the line editor its history from a file, and write it back without secrets."""
     if not sys.stdin.isatty():
         yield
         return
@@ -269,6 +269,9 @@ def _line_editor(history: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        for place in range(readline.get_current_history_length()):
+            line = readline.get_history_item(place + 1) or ""
+            readline.replace_history_item(place, hide(line))
         with contextlib.suppress(OSError):
             history.parent.mkdir(exist_ok=True)
             readline.write_history_file(history)

@@ -41,6 +41,7 @@ class Archival:
         """Write a note with front matter and return its path; an existing note is never overwritten."""
         if not title.strip() or not content.strip():
             raise ToolError("a note needs a title and a content; give both")
+        title = self._tree.secrets.clean(title)
         return self._create(f"{NOTES}/{slug(title)}", ".md", self._note(title, content, tags))
 
     def extend(self, path: str, title: str, lines: Sequence[str]) -> None:
@@ -54,7 +55,8 @@ class Archival:
                 self._tree.create(path, self._note(title, "\n".join(lines)))
                 return
             have = set(decode_text(old).split("\n"))
-            new = "".join(f"{line}\n" for line in lines if line not in have)
+            clean = self._tree.secrets.clean("\n".join(lines)).split("\n")
+            new = "".join(f"{line}\n" for line in clean if line not in have)
             ended = old if old.endswith(b"\n") else old + b"\n"
             if new:
                 self._tree.replace(path, ended + new.encode(), expect=sha256(old))
@@ -63,15 +65,20 @@ class Archival:
         """Put a text document into archival and return its path.
 
         The same bytes under the same name are there already and stay; other bytes under that name
-        get the next free number. Raises `WorkspaceError` for a file that is not text.
+        get the next free number. Secrets are replaced, in its name too; a file without any stays
+        byte for byte. Raises `WorkspaceError` for a file that is not text.
         """
-        stem, dot, suffix = name.rpartition(".")
+        secrets = self._tree.secrets
+        stem, dot, suffix = secrets.clean(name).rpartition(".")
         if not dot or f".{suffix.lower()}" not in TEXT_SUFFIXES:
             raise WorkspaceError(
                 f"{name} is not a text or Markdown document (endings: {', '.join(TEXT_SUFFIXES)})"
             )
         if is_binary(data):
             raise WorkspaceError(f"{name} holds binary bytes; convert it to text first")
+        text = decode_text(data)
+        clean = secrets.clean(text)
+        data = data if clean == text else clean.encode("utf-8", "replace")
         return self._create(f"{FOLDER}/{slug(stem)}", f".{suffix.lower()}", data)
 
     def entries(self) -> Iterator[ArchivalEntry]:
@@ -86,14 +93,16 @@ class Archival:
             yield ArchivalEntry(entry.path, title, tags, entry.size)
 
     def _note(self, title: str, content: str, tags: Sequence[str] = ()) -> bytes:
+        secrets = self._tree.secrets
         meta: dict[str, object] = {
-            "title": title.strip(),
+            "title": secrets.clean(title.strip()),
             "created": self._clock().isoformat(timespec="seconds"),
             "source": "agent",
         }
         if tags:
-            meta["tags"] = [str(tag) for tag in tags]
-        return frontmatter.dump(meta, content.rstrip() + "\n").encode("utf-8", "replace")
+            meta["tags"] = [secrets.clean(str(tag)) for tag in tags]
+        text = frontmatter.dump(meta, secrets.clean(content.rstrip()) + "\n")
+        return text.encode("utf-8", "replace")
 
     def _head(self, path: str) -> tuple[str, tuple[str, ...]]:
         fallback = path.rpartition("/")[2].rpartition(".")[0]

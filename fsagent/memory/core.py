@@ -91,7 +91,7 @@ class Core:
         """
         with self._writing(label) as shelf:
             now = shelf.read_bytes(label)
-            merged = _merged_file(label, base, data, now)
+            merged = self._cleaned(_merged_file(label, base, data, now), now)
             after = shelf.parse(label, merged)[0]
             self._check(_readable(shelf, label, now), after)
             if merged != now:
@@ -108,7 +108,7 @@ class Core:
         value: str = "",
     ) -> Block:
         """Make a new block. Raises `ToolError` where there is one of that label."""
-        data = new_block(description, limit, value, read_only=read_only)
+        data = self._cleaned(new_block(description, limit, value, read_only=read_only), b"")
         with self._tree.lock(LOCK):
             after = self._own.parse(label, data)[0]
             self._check(None, after)
@@ -160,7 +160,7 @@ class Core:
         block, document, digest = shelf.read(label)
         if block.read_only and by == "model":
             raise ToolError(f"Not written: block {label!r} is read-only; a person edits it.")
-        value = change(block.value)
+        value = self._tree.secrets.clean_new(change(block.value), block.value)
         if value == block.value:
             return block
         data = rewritten(document, value, ended=ended).encode("utf-8", "replace")
@@ -168,6 +168,12 @@ class Core:
         self._check(block, after)
         shelf.write(label, data, expect=digest)
         return after
+
+    def _cleaned(self, data: bytes, old: bytes) -> bytes:
+        """Return a file's bytes with the secrets replaced that are new in it; others stay theirs."""
+        text = decode_text(data)
+        clean = self._tree.secrets.clean_new(text, decode_text(old))
+        return data if clean == text else clean.encode("utf-8", "replace")
 
     def _shelf(self, label: str) -> Shelf:
         if self._own.holds(label):

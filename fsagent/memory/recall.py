@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from fsagent.memory.recall_end import End, EndKeeper, day_paths
 from fsagent.types import Clock, Role, ToolCall
 from fsagent.workspace.records import Record, decode, encode
 from fsagent.workspace.references import citation_name
+from fsagent.workspace.secrets.secrets import Secrets
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import raw_lines
 
@@ -97,7 +98,8 @@ class Recall:
             end = self._ends.load()
             references: list[Reference] = []
             try:
-                for path, group in _by_path(self._stamped(draft, end) for draft in drafts):
+                cleaned = (_cleaned(draft, self._tree.secrets) for draft in drafts)
+                for path, group in _by_path(self._stamped(draft, end) for draft in cleaned):
                     references += self._append_group(path, group, end)
             except (WorkspaceError, OSError) as err:
                 self._ends.forget()
@@ -251,6 +253,30 @@ def _decoded(lines: list[bytes]) -> Iterator[tuple[int, Record]]:
     for index in range(len(lines) - 1, -1, -1):
         with contextlib.suppress(ValueError):
             yield index, decode(lines[index])
+
+
+def _cleaned(draft: Draft, secrets: Secrets) -> Draft:
+    """Return a draft without secrets: replaced in its words, names, captions and arguments.
+
+    An intent holds a call's id and hashes alone, and they must stay what they are.
+    """
+    if draft.kind == "intent":
+        return draft
+    content = (secrets.clean if draft.kind is None else secrets.clean_json)(draft.content)
+    name, images = secrets.clean(draft.name), secrets.clean_all(draft.images)
+    arguments = [secrets.clean_json(call.arguments) for call in draft.tool_calls]
+    calls = tuple(
+        call if call.arguments == clean else replace(call, arguments=clean)
+        for call, clean in zip(draft.tool_calls, arguments, strict=True)
+    )
+    if (content, name, images, calls) == (
+        draft.content,
+        draft.name,
+        draft.images,
+        draft.tool_calls,
+    ):
+        return draft
+    return replace(draft, content=content, name=name, images=images, tool_calls=calls)
 
 
 class _Stamped(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fsagent.errors import BadArguments, CorruptFile, WorkspaceError
@@ -60,10 +60,14 @@ class Review:
         turn: str = "",
         sources: Iterable[str] = (),
     ) -> Proposal:
-        """Keep edits durably and return the proposal; one with the same edits is kept once."""
+        """Keep edits durably and return the proposal; one with the same edits is kept once.
+
+        Secrets in it are replaced, so an edit of a line that holds one fits no more when accepted.
+        """
+        edits = tuple(self._cleaned(edit) for edit in edits)
         waiting = self.all()
         for known in waiting:
-            if known.edits == tuple(edits):
+            if known.edits == edits:
                 return known
         now = self._clock()
         made = Proposal(
@@ -71,13 +75,17 @@ class Review:
             now.isoformat(timespec="seconds"),
             by,
             turn,
-            tuple(reasons),
-            tuple(edits),
-            tuple(dict.fromkeys(sources)),
+            self._tree.secrets.clean_all(reasons),
+            edits,
+            self._tree.secrets.clean_all(dict.fromkeys(sources)),
         )
         data = json.dumps(made.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace")
         self._tree.state.keep(FOLDER, f"{made.id}.json", data)
         return made
+
+    def _cleaned(self, edit: CoreEdit) -> CoreEdit:
+        clean = self._tree.secrets.clean
+        return replace(edit, block=clean(edit.block), old=clean(edit.old), new=clean(edit.new))
 
     def all(self, bad: list[CorruptFile] | None = None) -> list[Proposal]:
         """Return every proposal, oldest first; files that cannot be read go into `bad`."""

@@ -33,6 +33,7 @@ class Workspace:
         self.clock = clock
         self.tree = Tree(root)
         self.root = self.tree.root
+        _ = self.tree.secrets  # a bad file of rules is said now, not at the first write
         self.core = Core(self.tree, settings)
         self.recall = Recall(self.tree, settings, clock)
         self.archival = Archival(self.tree, clock)

@@ -12,6 +12,7 @@ import os
 import stat as stat_module
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from fsagent.errors import PathRejected, WorkspaceError, printable
@@ -26,6 +27,7 @@ from fsagent.workspace.paths import (
     canonical_dir,
     legal_name,
 )
+from fsagent.workspace.secrets.secrets import Secrets
 from fsagent.workspace.view import decode_text
 
 MAX_READ_BYTES = 64 * 1024 * 1024
@@ -56,6 +58,11 @@ class Tree:
             os.close(self._fd)
             raise
         self.derived = self.state.path
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """What finds and replaces secrets here. Raises `ConfigError` for a bad file of own rules."""
+        return Secrets(self.root)
 
     def close(self) -> None:
         """Let go of the root's descriptor and of the locks' files."""

@@ -61,7 +61,12 @@ def _tokens(draw: Draw) -> dict[str, Secret]:
         "gitlab deploy": "gldt-" + draw(URL, 18) + "x9",
         "slack bot": "xoxb-" + draw(string.digits, 12) + "-" + draw(WORD, 24),
         "slack user": "xoxp-" + draw(string.digits, 12) + "-" + draw(HEX, 32),
-        "slack app": "xapp-1-A" + draw(UPPER, 10) + "-" + draw(string.digits, 13) + "-" + draw(HEX, 64),
+        "slack app": "xapp-1-A"
+        + draw(UPPER, 10)
+        + "-"
+        + draw(string.digits, 13)
+        + "-"
+        + draw(HEX, 64),
         "stripe live": "sk_live_" + draw(WORD, 24),
         "stripe restricted": "rk_live_" + draw(WORD, 24),
         "stripe webhook": "whsec_" + draw(WORD, 32),
@@ -98,7 +103,7 @@ def _more_tokens(draw: Draw) -> dict[str, Secret]:
             ]
         ),
         "drawn 40": draw(WORD, 38) + "a7",
-        "drawn base64": base64.b64encode(draw(WORD, 1).encode() + b"\xff" + draw(WORD, 34).encode("utf-16-le")).decode()[:44],
+        "drawn base64": draw(WORD + "+/", 42) + "9=",
         "drawn lower": draw(LOWER, 46) + "b8",
         "drawn 64": draw(WORD, 62) + "c9",
     }  # fmt: skip
@@ -169,7 +174,7 @@ SENTENCES = (
     "postgres://user:password@localhost/db and https://example.org:8080/path?a=1&b=2@here",
     "Bearer of good news, the committee's long-awaited-announcement-of-2026 came today.",
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGxIh0m2pZJtR8bVJ1Yv3m4XK9qRz7dQwE5nT6uH8sLp ann@home",
-    "<a href=\"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=42\">a song</a> | 3 of 12 hits",
+    '<a href="https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=42">a song</a> | 3 of 12 hits',
     "| table | of | numbers | 1,234,567.89 | 2026-11-29T13:56:00+01:00 | 0x1F600 |",
     "AAPL up 3.2%, GOOGL2026 flat; order 4006381333931; phone +49 30 901820; 52.5200,13.4050",
     "my password is hunter2, said nobody ever; the passwords: all of them forgotten",

@@ -53,12 +53,13 @@ class History:
         self._tree, self._settings = tree, settings
         self._recall = Recall(tree, settings, clock)
         self._repository = open_repository(tree)
-        self._pending = Pending(tree.derived / "history")
+        self._pending = Pending(tree.derived / "history", tree.secrets.hide)
         self._turn = ExitStack()
         self._jobs: queue.Queue[bool] = queue.Queue()
         self._worker: threading.Thread | None = None
         self._turns = 0
         self._notices: list[str] = []
+        self._said: set[tuple[str, str]] = set()
         self._say_once()
 
     @property
@@ -309,12 +310,23 @@ class History:
         paths: frozenset[str] | None = None,
         recall: tuple[str, ...] = (),
     ) -> str | None:
-        return self.repository.commit(
+        commit = self.repository.commit(
             Scope(paths=paths, recall=recall),
-            lambda changes: commit_message(changes, by=by, note=note, lead=lead),
+            lambda changes: commit_message(
+                changes, by=by, note=note, lead=lead, hide=self._tree.secrets.hide
+            ),
             author=author_of(by, self._settings.user_name),
             when=self.now(),
         )
+        self._say_left_out()
+        return commit
+
+    def _say_left_out(self) -> None:
+        """Note, once each, the files that are not in the history, and why."""
+        for path, reason in self.repository.skipped.items():
+            if (path, reason) not in self._said:
+                self._said.add((path, reason))
+                self._notices.append(f"left out of the history: {path} {reason}")
 
     def _commit_recall_files(self, paths: tuple[str, ...]) -> str | None:
         if not paths:

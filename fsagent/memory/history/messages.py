@@ -7,8 +7,8 @@ space, so that text from memory cannot pose as a trailer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -70,9 +70,20 @@ def author_of(by: By, user_name: str) -> Author:
     return Author(name, f"{by}@fsagent.invalid")
 
 
-def commit_message(changes: Sequence[Change], *, by: By, note: TurnNote, lead: str = "") -> str:
-    """Return the whole message. `lead` stands before the subject (`undo t-12`, `roll back`)."""
-    edits = [edit_of(change) for change in changes]
+def commit_message(
+    changes: Sequence[Change],
+    *,
+    by: By,
+    note: TurnNote,
+    lead: str = "",
+    hide: Callable[[str], str] = str,
+) -> str:
+    """Return the whole message. `lead` stands before the subject (`undo t-12`, `roll back`).
+
+    `hide` takes the secrets out of a text, before anything of it is cut short.
+    """
+    edits = [edit_of(change, hide) for change in changes]
+    note = replace(note, why=hide(note.why))
     subject = clip(f"{lead}: {subject_of(edits)}" if lead else subject_of(edits), SUBJECT_CHARS)
     why = [f"  because {one_line(note.why)}"] if note.why else []
     body = [line for edit in edits if not in_recall(edit.path) for line in _edit_lines(edit)]
@@ -89,9 +100,11 @@ def trailers_of(message: str) -> dict[str, str]:
     return {key: value for key, colon, value in pairs if colon and key in _KEYS}
 
 
-def edit_of(change: Change) -> Edit:
+def edit_of(change: Change, hide: Callable[[str], str] = str) -> Edit:
     """Return a change as added and removed lines."""
-    old, new = _lines(change.before), _lines(change.after)
+    if in_recall(change.path):
+        return Edit(change.path, (), (), change.blob is None, change.after is None)
+    old, new = _lines(change.before, hide), _lines(change.after, hide)
     added: list[str] = []
     removed: list[str] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -201,7 +214,7 @@ def _trailers(by: By, note: TurnNote) -> Iterator[str]:
     return (f"{key}: {one_line(value)}" for key, value in values.items() if value)
 
 
-def _lines(data: bytes | None) -> list[str]:
+def _lines(data: bytes | None, hide: Callable[[str], str]) -> list[str]:
     if data is None or is_binary(data):
         return []
-    return decode_text(data).replace("\r\n", "\n").split("\n")
+    return hide(decode_text(data)).replace("\r\n", "\n").split("\n")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from fsagent.memory.history.messages import TurnNote
 class Pending:
     """The markers under `.fsagent/history/pending`."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "pending"
+    def __init__(self, folder: Path, hide: Callable[[str], str] = str) -> None:
+        self._folder, self._hide = folder / "pending", hide
 
     def put(self, note: TurnNote, paths: frozenset[str] | None = None) -> None:
         """Write a turn's marker durably; a later one of the same turn takes its place."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        note = replace(note, why=self._hide(note.why))
         shape = {**asdict(note), "paths": None if paths is None else sorted(paths)}
         temporary = self._folder / ".next"
         with temporary.open("wb") as file:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fsagent.errors import PathRejected, WorkspaceError
 from fsagent.workspace.paths import canonical
 from fsagent.workspace.tree import Entry, Tree
+from fsagent.workspace.view import decode_text
 from fsagent.workspace.watch import is_temporary
 
 RECALL = "recall"
@@ -38,12 +39,14 @@ class Change:
 class Seen:
     """What the last scan knew of each file: size, time, object name of its bytes.
 
-    `fresh` counts what was learned since it was saved.
+    `fresh` counts what was learned since it was saved. `skipped` holds the files that are not
+    committed and why, `held` what was found in the bytes of an object's name.
     """
 
     files: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     fresh: int = 0
     skipped: dict[str, str] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
 
 
 def blob_name(data: bytes, algorithm: str) -> str:
@@ -76,11 +79,27 @@ def changed_files(
         if entry.mtime_ns < young:
             seen.files[entry.path] = (entry.size, entry.mtime_ns, name)
             seen.fresh += 1
-        if name != blob:
+        if name != blob and not _is_held(tree, seen, entry.path, name, data):
             yield Change(entry.path, None, data, blob)
     for path in _gone(tree, tracked, present, within):
         seen.files.pop(path, None)
         yield Change(path, None, None, tracked[path])
+
+
+def _is_held(tree: Tree, seen: Seen, path: str, name: str, data: bytes) -> bool:
+    """Keep a file that holds a secret out of the history, which forgets nothing.
+
+    Recall is clean by its only writer, and ids in it look drawn.
+    """
+    if in_recall(path):
+        return False
+    if name not in seen.held:
+        found = tree.secrets.first(decode_text(data))
+        seen.held[name] = f"holds a secret on line {found[0]} ({found[1]})" if found else ""
+    reason = seen.held[name] or ("has a secret in its name" if tree.secrets.find(path) else "")
+    if reason:
+        seen.skipped[path] = f"{reason}; take it out, or allow it in secrets.yaml"
+    return bool(reason)
 
 
 def memory_files(tree: Tree) -> Iterator[Entry]:

@@ -72,7 +72,21 @@ def rollback_plan(repository: Repository, commit: str) -> list[FilePlan]:
         FilePlan(path, on_disk(repository, path), contents.get(path))
         for path in sorted({*then, *(path for path in here if is_governed(path))})
     ]
-    return [plan for plan in plans if plan.before != plan.after]
+    changed = [plan for plan in plans if plan.before != plan.after]
+    _check_held(repository, changed)
+    return changed
+
+
+def _check_held(repository: Repository, plans: Sequence[FilePlan]) -> None:
+    """Refuse to write over a file that the history lacks since it holds a secret."""
+    secrets = repository.tree.secrets
+    for plan in plans:
+        found = secrets.first(decode_text(plan.before)) if plan.before is not None else None
+        if found is not None:
+            raise HistoryError(
+                f"{plan.path} holds a secret on line {found[0]} ({found[1]}), so the history lacks "
+                "it and going back would lose it; take the secret out first"
+            )
 
 
 def preview(plans: Sequence[FilePlan]) -> str:

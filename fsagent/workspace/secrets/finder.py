@@ -15,8 +15,8 @@ from fsagent.workspace.secrets.randomness import LEAST_CHARS, decoded, looks_ran
 from fsagent.workspace.secrets.rules import LOOSE, RULES, Rule
 
 _SHORTEST_RUN = 16
-_RUN = re.compile(r"[!-~]{%d}" % _SHORTEST_RUN)
-_TOKEN = re.compile(r"[A-Za-z0-9+/=_-]{%d,}" % LEAST_CHARS)
+_RUN = re.compile(rf"[!-~]{{{_SHORTEST_RUN}}}")
+_TOKEN = re.compile(rf"[A-Za-z0-9+/=_-]{{{LEAST_CHARS},}}")
 _BREAK = re.compile(r"(?<=[\w+/=.-])\r?\n[ \t]*(?=[\w+/=-])", re.ASCII)
 _NEXT_LINE = re.compile(r"\r?\n[ \t]*([\w+/=-]{6,200})[ \t]*(?=\r?\n|$)", re.ASCII)
 _HINTED = tuple((hint, rule) for rule in RULES for hint in rule.hints)
@@ -52,9 +52,11 @@ def may_hold_secret(text: str) -> bool:
 
 def find_secrets(text: str) -> list[Found]:
     """Return the secrets of a text in the order of their places, none overlapping another."""
-    named = merged([*_by_rules(text), *_encoded(text)])
+    tokens = list(_TOKEN.finditer(text))
+    named = merged([*_by_rules(text), *_encoded(tokens)])
     whole = merged([_to_its_end(text, found) for found in named])
-    return merged([*whole, *_over_breaks(text, whole), *_drawn(text, whole)])
+    broken = _over_breaks(text, whole) if "\n" in text else ()
+    return merged([*whole, *broken, *_drawn(text, tokens, whole)])
 
 
 def merged(found: Iterable[Found]) -> list[Found]:
@@ -86,15 +88,12 @@ def _hinted(text: str, hinted: Sequence[tuple[str, Rule]]) -> dict[Rule, None]:
 
 
 def _matches(rule: Rule, text: str) -> Iterator[Found]:
-    group = "secret" if "secret" in rule.pattern.groupindex else 0
-    for match in rule.pattern.finditer(text):
-        if rule.check is None or rule.check(match[group]):
-            yield Found(match.start(group), match.end(group), rule.kind)
+    return (Found(start, end, rule.kind) for start, end in rule.places(text))
 
 
-def _encoded(text: str) -> Iterator[Found]:
+def _encoded(tokens: Iterable[re.Match[str]]) -> Iterator[Found]:
     """Yield base64 runs whose readable text holds a secret."""
-    for match in _TOKEN.finditer(text):
+    for match in tokens:
         inner = decoded(match[0])
         if inner is not None:
             for found in _by_rules(inner):
@@ -135,18 +134,18 @@ def _over_breaks(text: str, known: Sequence[Found]) -> Iterator[Found]:
     for rule in _hinted(joined, _HINTED):
         if not rule.wraps:
             continue
-        for found in _matches(rule, joined):
-            first, last = bisect_right(starts, found.start), bisect_right(starts, found.end - 1)
-            one = Found(found.start + gaps[first - 1], found.end + gaps[last - 1], rule.kind)
-            if first != last and not any(_meet(one, other) for other in known):
-                yield one
+        for start, end in rule.places(joined):
+            first, last = bisect_right(starts, start), bisect_right(starts, end - 1)
+            found = Found(start + gaps[first - 1], end + gaps[last - 1], rule.kind)
+            if first != last and not any(_meet(found, other) for other in known):
+                yield found
 
 
-def _drawn(text: str, known: Sequence[Found]) -> Iterator[Found]:
+def _drawn(text: str, tokens: Iterable[re.Match[str]], known: Sequence[Found]) -> Iterator[Found]:
     """Yield the tokens that look drawn and stand in nothing public."""
     random = [
         Found(match.start(), match.end(), "random token")
-        for match in _TOKEN.finditer(text)
+        for match in tokens
         if looks_random(match[0])
     ]
     random = [one for one in random if not any(_meet(one, other) for other in known)]

@@ -9,26 +9,50 @@ issuers' documentation; hex without a mark is never taken for a secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from fsagent.workspace.secrets.randomness import is_mixed, odds
+from fsagent.workspace.secrets.randomness import is_mixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One kind of secret. `check` sees what is to be replaced; `wraps`: it may go over a line break."""
+    """One kind of secret. `check` sees what is to be replaced; `wraps`: it may go over a line break.
+
+    The pattern is compiled when a text first holds a hint of it.
+    """
 
     kind: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
     check: Callable[[str], bool] | None = None
     wraps: bool = True
 
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where the text holds this kind of secret."""
+        pattern = _compiled(self.pattern)
+        group = "secret" if "secret" in pattern.groupindex else 0
+        at = 0
+        while match := pattern.search(text, at):
+            if self.check is None or self.check(match[group]):
+                yield match.span(group)
+                at = match.end()
+            else:
+                # What was refused may hold another: `password = DB_PASSWORD=...`.
+                at = max(match.start(group), match.start() + 1)
 
-def _token(kind: str, pattern: str, *hints: str, check: Callable[[str], bool] | None = None) -> Rule:
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _token(
+    kind: str, pattern: str, *hints: str, check: Callable[[str], bool] | None = None
+) -> Rule:
     # A token ends where its class does: a longer run is another thing.
-    return Rule(kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])"), check)
+    return Rule(kind, hints, rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", check)
 
 
 _TOKENS = (
@@ -91,7 +115,9 @@ _PLACEHOLDER = re.compile(
     re.I | re.S,
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
-_ADDRESS = re.compile(r"[\w./-]+\.\w{2,5}:\d+:?|[\w.+-]+@[\w-]+\.[\w.-]+|[a-z][a-z0-9+.-]*://.*|\d+(?:\.\d+)+", re.I)
+_ADDRESS = re.compile(
+    r"[\w./-]+\.\w{2,5}:\d+:?|[\w.+-]+@[\w-]+\.[\w.-]+|[a-z][a-z0-9+.-]*://.*|\d+(?:\.\d+)+", re.I
+)
 
 
 def is_password(value: str) -> bool:
@@ -103,10 +129,7 @@ def is_password(value: str) -> bool:
 
 def is_key(value: str) -> bool:
     """Say whether what is assigned to a key or token looks drawn: long, letters and digits, no names."""
-    core = "".join(char for char in value if char.isalnum())
-    if len(value) < 16 or _is_plain(value) or core.isalpha() or core.isdigit() or not core:
-        return False
-    return odds(core) > 0 if core.isascii() else False
+    return len(value) >= 16 and value.isascii() and not _is_plain(value) and is_mixed(value)
 
 
 def is_real(value: str) -> bool:
@@ -115,12 +138,10 @@ def is_real(value: str) -> bool:
 
 
 def _is_plain(value: str) -> bool:
-    return bool(
-        _PLACEHOLDER.match(value) or _DATE.fullmatch(value) or _ADDRESS.fullmatch(value)
-    )
+    return bool(_PLACEHOLDER.match(value) or _DATE.fullmatch(value) or _ADDRESS.fullmatch(value))
 
 
-_ASSIGNED = r"""[\\"'`\])]{0,3}\s{0,3}(?::=|=>|[:=：＝])\s{0,3}[\\"'`]{0,3}(?P<secret>[^\s"'`,;<>\\]{8,300})"""
+_ASSIGNED = r"""[\\"'`\])]{0,3}[ \t]{0,3}(?::=|=>|[:=：＝])[ \t]{0,3}[\\"'`]{0,3}(?P<secret>[^\s"'`,;<>\\]{8,300})"""
 _PASSWORD = (
     "passw", "passp", "passc", "pwd", "kennwort", "contrase", "mot de passe", "senha", "wachtwoord",
     "пароль", "密码", "密碼", "パスワード", "비밀번호",
@@ -138,24 +159,22 @@ _BASE64_LINES = r"(?:[A-Za-z0-9+/=]{16,80}\s*\r?\n)"
 
 LOOSE: tuple[Rule, ...] = (
     Rule(
-        "password", _PASSWORD, re.compile(rf"(?:{_PASSWORD_WORDS})[\w-]{{0,20}}{_ASSIGNED}", re.I),
+        "password", _PASSWORD, rf"(?i)(?:{_PASSWORD_WORDS})[\w-]{{0,20}}{_ASSIGNED}",
         is_password, wraps=False,
     ),
     Rule(
-        "key", _KEY, re.compile(rf"(?:{_KEY_WORDS})[\w-]{{0,20}}{_ASSIGNED}", re.I),
+        "key", _KEY, rf"(?i)(?:{_KEY_WORDS})[\w-]{{0,20}}{_ASSIGNED}",
         is_key, wraps=False,
     ),
     Rule(
         "authorization", ("authorization",),
-        re.compile(
-            r"""authorization[\\"']{0,3}\s{0,3}[:=]\s{0,3}[\\"']{0,3}(?:[a-z]{3,12}\s{1,3})?"""
-            r"""(?P<secret>[^\s"'<>\\]{12,4000})""", re.I,
-        ),
+        r"""(?i)authorization[\\"']{0,3}\s{0,3}[:=]\s{0,3}[\\"']{0,3}(?:[a-z]{3,12}\s{1,3})?"""
+        r"""(?P<secret>[^\s"'<>\\]{12,4000})""",
         is_real, wraps=False,
     ),
     Rule(
         "authorization", ("bearer",),
-        re.compile(r"bearer\s{1,3}(?P<secret>[\w.~+/=-]{20,4000})", re.I), is_mixed, wraps=False,
+        r"(?i)bearer\s{1,3}(?P<secret>[\w.~+/=-]{20,4000})", is_mixed, wraps=False,
     ),
 )  # fmt: skip
 """Rules whose hints are words in any case: they are looked for in the lower-cased text."""
@@ -164,7 +183,7 @@ RULES: tuple[Rule, ...] = (
     *_TOKENS,
     Rule(
         "private key", ("PRIVATE KEY",),
-        re.compile(
+        (
             r"-----BEGIN (?P<what>[A-Z0-9 ]{0,20})PRIVATE KEY(?: BLOCK)?-----"
             r"(?:(?:(?!-----BEGIN)[\s\S]){0,8000}?-----END (?P=what)PRIVATE KEY(?: BLOCK)?-----"
             r"|(?:\s|\\[nr]|\d{1,6}[:-] |(?:Proc-Type|DEK-Info|Version|Comment):[^\n]*|[A-Za-z0-9+/=]{16,})*)"
@@ -173,25 +192,25 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "private key", ("PRIVATE KEY",),
-        re.compile(_BASE64_LINES + r"{1,200}-----END [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----"),
+        _BASE64_LINES + r"{1,200}-----END [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----",
         wraps=False,
     ),
     Rule(
         "password", ("://",),
-        re.compile(r"""://[^\s:/@"'<>]{0,100}:(?P<secret>[^\s/"'<>]{1,300})@"""),
+        r"""://[^\s:/@"'<>]{0,100}:(?P<secret>[^\s/"'<>]{1,300})@""",
         is_real, wraps=False,
     ),
     Rule(
-        "azure key", ("AccountKey=",), re.compile(r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"),
+        "azure key", ("AccountKey=",), r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})",
         wraps=False,
     ),
     Rule(
         "signature", ("sig=", "Signature="),
-        re.compile(r"[?&](?:sig|X-Amz-Signature)=(?P<secret>[A-Za-z0-9%+/=]{30,200})"), wraps=False,
+        r"[?&](?:sig|X-Amz-Signature)=(?P<secret>[A-Za-z0-9%+/=]{30,200})", wraps=False,
     ),
     Rule(
         "key", ("token=", "key=", "secret=", "code="),
-        re.compile(r"[?&#](?:access_|refresh_|id_|auth_)?(?:token|api_?key|key|secret|code)=(?P<secret>[\w.~%+/-]{16,2000})"),
+        r"[?&#](?:access_|refresh_|id_|auth_)?(?:token|api_?key|key|secret|code)=(?P<secret>[\w.~%+/-]{16,2000})",
         is_mixed, wraps=False,
     ),
 )  # fmt: skip

@@ -41,6 +41,25 @@ class Secrets:
         self._removed += [one.kind for one in found]
         return replaced(text, found)
 
+    def clean_new(self, text: str, old: str) -> str:
+        """Return a changed text with the secrets replaced that `old` does not hold, and count them.
+
+        What a person put into a file themselves stays theirs; `find` tells of it.
+        """
+        found = [one for one in self.find(text) if text[one.start : one.end] not in old]
+        self._removed += [one.kind for one in found]
+        return replaced(text, found) if found else text
+
+    def hide(self, text: str) -> str:
+        """Return the text with its secrets replaced and none counted: what they stand in is told of."""
+        found = self.find(text)
+        return replaced(text, found) if found else text
+
+    def first(self, text: str) -> tuple[int, str] | None:
+        """Return the line, from 1, and the kind of the first secret of a text, None for none."""
+        found = self.find(text)
+        return (text.count("\n", 0, found[0].start) + 1, found[0].kind) if found else None
+
     def clean_json(self, text: str) -> str:
         """Return JSON text with the secrets in its strings replaced; other text as it is cleaned.
 
