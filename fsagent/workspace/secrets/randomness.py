@@ -69,7 +69,8 @@ def is_mixed(text: str) -> bool:
     core = "".join(char for char in text if char.isalnum())
     if core.isalpha() or not any(map(str.isalpha, core)):
         return False
-    return odds(core) > _LEAST_NAMED_ODDS or bool(_HEX.fullmatch(core) and len(core) >= LEAST_CHARS)
+    hexed = _HEX.fullmatch(text.rpartition("-")[2])
+    return odds(core) > _LEAST_NAMED_ODDS or (hexed is not None and len(hexed[0]) >= LEAST_CHARS)
 
 
 def odds(core: str) -> float:

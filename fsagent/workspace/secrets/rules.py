@@ -109,8 +109,8 @@ _TOKENS = (
 )  # fmt: skip
 
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:x{3,}|\*+|\.{2,}|your|my|change|example|dummy|placeholder|redacted|removed|none|null|"
-    r"true|false|test$|password$|passwd$|pass$|pwd$|secret$|user$)|.*(?:password|passwd|secret|token|"
+    r"[\W_]*(?:x{3,}|\*+|\.{2,}|your|my[_ -]|change|example|dummy|placeholder|redacted|removed|"
+    r"(?:none|null|true|false)\b|test$|password$|passwd$|pass$|pwd$|secret$|user$)|.*(?:password|passwd|secret|token|"
     r"_key|example|changeme)|[$%{<\[(&#~/.*-]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]",
     re.I | re.S,
 )

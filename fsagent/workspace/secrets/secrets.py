@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fsagent.workspace.secrets.finder import Found, find_secrets, may_hold_secret, merged
 from fsagent.workspace.secrets.rulefile import OwnRules, own_rules
+
+if TYPE_CHECKING:
+    from fsagent.workspace.secrets.finder import Found
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -27,6 +29,9 @@ class Secrets:
 
     def find(self, text: str) -> list[Found]:
         """Return where secrets stand in a text."""
+        # The rules are loaded when a text is first looked at: a command that writes nothing needs none.
+        from fsagent.workspace.secrets.finder import find_secrets, may_hold_secret, merged
+
         if not self._own.patterns and not may_hold_secret(text):
             return []
         plain = _SURROGATE.sub("\ufffd", text)  # RE2 takes no lone surrogates; places stay the same
@@ -66,8 +71,6 @@ class Secrets:
         A secret may be written with escapes, so the strings are read first. JSON that holds none
         stays byte for byte.
         """
-        if not self._own.patterns and not may_hold_secret(text) and "\\" not in text:
-            return text
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -85,6 +88,8 @@ class Secrets:
         return tuple(dict.fromkeys(removed))
 
     def _by_own_rules(self, text: str) -> list[Found]:
+        from fsagent.workspace.secrets.finder import Found
+
         return [
             Found(match.start(), match.end(), name)
             for name, pattern in self._own.patterns
