@@ -20,6 +20,8 @@ REFUSAL = "No information available"
 MIN_COVERAGE = 0.1
 # How much better the words of another person may fit than all that the person asked about says.
 MAX_MISFIT = 0.75
+# A fact of core that holds this share of the question, and about as much as any line, is preferred.
+CORE_COVERAGE, CORE_SLACK = 0.5, 0.1
 POOL = 10  # sentences in which a phrase is sought
 FEW = 4  # sentences in which somebody is sought
 LIST_GAP, LIST_LENGTH = 6.0, 4  # a further item of a list scores at most so much below the first
@@ -54,8 +56,16 @@ def answer(question: Question, evidence: Evidence) -> Reply:
     scored = [one for one in score_sentences(question, evidence) if not one.asks]
     if not scored or scored[0].coverage < MIN_COVERAGE or _wrong_person(scored):
         return Reply(REFUSAL, found=False)
+    scored = _of_core(scored) or scored
     special = _SPECIAL.get(question.kind)
     return (special and special(question, scored)) or _phrases(question, scored)
+
+
+def _of_core(scored: Sequence[Scored]) -> list[Scored]:
+    """Return the facts of core that hold as much of the question as anything else does."""
+    most = max(one.coverage for one in scored)
+    enough = max(CORE_COVERAGE, most - CORE_SLACK)
+    return [one for one in scored if one.line.is_core and one.coverage >= enough]
 
 
 def _wrong_person(scored: Sequence[Scored]) -> bool:

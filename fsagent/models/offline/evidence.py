@@ -19,6 +19,9 @@ _RECALL = re.compile(
 )
 _MISSING = re.compile(r"^\(no line holds: (?P<words>.*)\)$")
 _CALLED = re.compile(r"^(?:\[called [^\]\s]+\]\s*)+$")
+_PERSONA = "core/persona.md"
+_BULLET = re.compile(r"^\s*[-*+]\s+")
+_CITES = re.compile(r"\s*\[[^\[\]]*:\d+(?:-\d+)?\]\s*$")
 _DAY_FILE = re.compile(r"^recall/\d{4}/(\d{4}-\d\d-\d\d)\.jsonl$")
 
 
@@ -32,10 +35,18 @@ class Line:
     speaker: str | None = None
     said: datetime | None = None
     rank: int | None = None
+    cites: str = ""
+
+    @property
+    def is_core(self) -> bool:
+        """Whether it is a fact of core memory: what was kept, and kept up to date."""
+        return self.path.startswith("core/") and self.path != _PERSONA
 
     @property
     def citation(self) -> str:
-        """Return how an answer cites this line."""
+        """Return how an answer cites this line: a fact of core by the line that it cites itself."""
+        if self.cites:
+            return self.cites
         day = _DAY_FILE.match(self.path)
         return f"[{day[1] if day else self.path}:{self.number}]" if self.path else ""
 
@@ -86,6 +97,10 @@ def read_context(text: str) -> Evidence:
 def make_line(path: str, number: int, text: str, rank: int | None) -> Line:
     """Return one line of the text view as its parts."""
     match = _RECALL.match(text)
+    if match is None and path.startswith("core/"):
+        cited = _CITES.search(text)
+        words = _CITES.sub("", _BULLET.sub("", text))
+        return Line(path, number, words, rank=rank, cites=cited[0].strip() if cited else "")
     if match is None:
         return Line(path, number, text, rank=rank)
     said = _moment(f"{match['day']} {match['time'] or '00:00'}")

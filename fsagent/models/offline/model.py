@@ -8,7 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fsagent.models.offline.answer import Reply, answer
+from fsagent.models.offline.asked import Asked
+from fsagent.models.offline.asked import asked as asked_attribute
 from fsagent.models.offline.evidence import Evidence, read_context, read_evidence
+from fsagent.models.offline.known import (
+    Known,
+    answer_known,
+    core_facts,
+    names_of,
+    stated_in,
+    states_again,
+)
 from fsagent.models.offline.question import Question, analyse, is_question
 from fsagent.models.offline.reader import ranked
 from fsagent.models.offline.sleep import TOOL as SLEEP_TOOL
@@ -56,7 +66,7 @@ class Offline:
             # Only a sleep offers this tool: its request is data, never a question to answer.
             decided: str | list[_Call] = [(SLEEP_TOOL, {"edits": edits_of(asked)})]
         else:
-            decided = _decide(asked, since, offered)
+            decided = _decide(asked, since, offered, messages)
         if isinstance(decided, list) or "send_message" in offered:
             calls = decided if isinstance(decided, list) else _speak(decided, offered, since)
             message = Message("assistant", "", tool_calls=_numbered(calls, step, offered))
@@ -69,7 +79,12 @@ class Offline:
 _Call = tuple[str, dict[str, Any]]
 
 
-def _decide(asked: str, since: list[Message], offered: Mapping[str, ToolSpec]) -> str | list[_Call]:
+def _decide(
+    asked: str,
+    since: list[Message],
+    offered: Mapping[str, ToolSpec],
+    messages: Sequence[Message],
+) -> str | list[_Call]:
     """Return the text to say, or the tools to call first."""
     instruction, text = _split_context(asked)
     # Only the question counts: a context may well hold the words "what are you".
@@ -81,10 +96,24 @@ def _decide(asked: str, since: list[Message], offered: Mapping[str, ToolSpec]) -
     search = next((name for name in _SEARCHES if name in offered), None)
     if search is None:
         return str(answer(question, ranked(question, read_context(instruction))))
+    wanted, core = asked_attribute(question.text), core_facts(messages)
+    # What was stated again in this conversation may be newer than core: then it is searched.
+    in_core = None if wanted and states_again(_before(messages), wanted) else _known(wanted, core)
     evidence = read_evidence(since)
-    return _next_calls(question, evidence, since, offered, search) or str(
-        answer(question, evidence)
-    )
+    if in_core is None and (calls := _next_calls(question, evidence, since, offered, search)):
+        return calls
+    return str(in_core or _known(wanted, core, evidence) or answer(question, evidence))
+
+
+def _known(
+    wanted: Asked | None, core: Sequence[Known], evidence: Evidence | None = None
+) -> Reply | None:
+    """Return the attribute that is asked for, out of core and what was stated in the evidence."""
+    if wanted is None:
+        return None
+    people = names_of(core, wanted)
+    stated = stated_in(evidence, own=not wanted.owner) if evidence else ()
+    return answer_known(wanted, [*core, *stated], people)
 
 
 def _next_calls(
@@ -126,6 +155,12 @@ def _turn(messages: Sequence[Message]) -> tuple[str, list[Message]]:
     """Return the last user message and what came after it."""
     last = max((i for i, m in enumerate(messages) if m.role == "user"), default=-1)
     return (messages[last].content if last >= 0 else ""), list(messages[last + 1 :])
+
+
+def _before(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages before the last user message."""
+    last = max((i for i, m in enumerate(messages) if m.role == "user"), default=0)
+    return messages[:last]
 
 
 def _split_context(asked: str) -> tuple[str, str]:

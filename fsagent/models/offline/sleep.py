@@ -119,18 +119,13 @@ class _Blocks:
     """The lines of the blocks that may be written, and what becomes of them."""
 
     def __init__(self, head: str) -> None:
-        self.labels: list[str] = []
-        self.lines: list[_Line] = []
-        label = ""
-        for raw in head.splitlines():
-            if match := _BLOCK.match(raw):
-                label = "" if match["closed"] else match["label"]
-                self.labels += [label] if label else []
-            elif raw == "</block>":
-                label = ""
-            elif label and raw.strip():
-                words = words_of(raw)
-                self.lines.append(_Line(label, words, read_fact(words), old=raw))
+        open_blocks = [(label, lines) for label, lines, closed in blocks_in(head) if not closed]
+        self.labels = [label for label, _ in open_blocks]
+        self.lines = [
+            _Line(label, words_of(line), read_fact(words_of(line)), old=line)
+            for label, lines in open_blocks
+            for line in lines
+        ]
 
     def take(self, told: _Told) -> None:
         """Let a statement add a line, take an older one's place, or change nothing."""
@@ -198,6 +193,20 @@ class _Blocks:
             if plain_value(line.words) == plain_value(words)
             or (stated and line.stated and _same(line.stated, stated) and not line.stated.negated)
         ]
+
+
+def blocks_in(text: str) -> Iterator[tuple[str, list[str], bool]]:
+    """Yield each block that a prompt shows: its label, its lines, and whether it is read-only."""
+    match: re.Match[str] | None = None
+    lines: list[str] = []
+    for raw in text.splitlines():
+        if match is None:
+            match, lines = _BLOCK.match(raw), []
+        elif raw == "</block>":
+            yield match["label"], lines, bool(match["closed"])
+            match = None
+        elif raw.strip():
+            lines.append(raw)
 
 
 def words_of(line: str) -> str:
