@@ -128,9 +128,7 @@ def test_what_was_said_since_the_sleep_is_newer_than_core() -> None:
 
 
 def test_core_is_preferred_to_an_older_line_that_a_search_finds() -> None:
-    reply = search(
-        "Where do I live?", OLD, system=CORE, before="I live in Beijing."
-    )
+    reply = search("Where do I live?", OLD, system=CORE, before="I live in Beijing.")
     assert reply == "Porto [2026-11-29:14]"
 
 
