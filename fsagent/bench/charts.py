@@ -10,7 +10,7 @@ from typing import Any
 
 from fsagent.bench.datasets.schema import ANSWERABLE, CATEGORY_NAMES
 from fsagent.bench.metrics.retrieval import TOKEN_BUDGETS
-from fsagent.bench.summary import HEADLINE
+from fsagent.bench.summary import HEADLINE, ranks
 
 WIDTH = 460
 LEFT, RIGHT, TOP, BOTTOM = 116, 26, 10, 34
@@ -45,7 +45,12 @@ def legend(series: Sequence[Series]) -> str:
 def score_by_category(series: Sequence[Series], part: str, name: str) -> str:
     """Return a score of each category, a dot a run, with its 95 % interval."""
     groups = [HEADLINE, *map(str, ANSWERABLE)]
-    shown = [one for one in series if any(name in one.content[part].get(g, {}) for g in groups)]
+    shown = [
+        one
+        for one in series
+        if any(name in one.content[part].get(g, {}) for g in groups)
+        and (part == "answers" or ranks(one.content))
+    ]
     if not shown:
         return ""
     band = _ROW * len(shown) + 10
@@ -65,7 +70,7 @@ def score_by_category(series: Sequence[Series], part: str, name: str) -> str:
 
 def recall_by_tokens(series: Sequence[Series]) -> str:
     """Return recall against the tokens shown, a line a run: the fair axis for lines and windows."""
-    shown = [one for one in series if HEADLINE in one.content["retrieval"]]
+    shown = [one for one in series if HEADLINE in one.content["retrieval"] and ranks(one.content)]
     if not shown:
         return ""
     height = 250

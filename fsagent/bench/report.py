@@ -11,7 +11,7 @@ from fsagent.bench.datasets.schema import ADVERSARIAL, ANSWERABLE, CATEGORY_NAME
 from fsagent.bench.errata import Erratum
 from fsagent.bench.progress import named
 from fsagent.bench.rundir import Key, RunDirectory
-from fsagent.bench.summary import HEADLINE, Summary
+from fsagent.bench.summary import HEADLINE, Summary, ranks
 
 _RETRIEVAL = ("recall@5", "recall@10", "recall@20", "recall@50", "mrr", "ndcg@10", "recall@2000tok")
 _SESSIONS = ("session_recall@1", "session_recall@5", "session_recall@10", "session_mrr")
@@ -82,27 +82,36 @@ def sections(contents: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 
 def heading(contents: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the runs are over, and how to read their tables."""
+    """Return what the runs are over, and how to read their tables: a list, and a paragraph."""
+    over = [_over(content) for content in contents]
+    common = over[0] if len(set(over)) == 1 else ""
     lines = []
-    for content in contents:
-        data = content["dataset"]
-        label = (
-            f"- **{_name(content)}**: {data['questions']} questions of {', '.join(data['samples'])}"
-        )
-        turns, sessions = content["documents"]["turns"], content["documents"]["sessions"]
-        label += f"; {_span(turns)} turns and {_span(sessions)} sessions a conversation"
-        label += f"; configuration {content['config_sha256'][:12]}"
-        label += _mode(content)
+    for content, questions in zip(contents, over, strict=True):
+        words = [] if common else [questions]
+        words.append(f"configuration {content['config_sha256'][:12]}")
+        words += _mode(content)
         gaps = [f"{count} {words}" for key, words in _GAPS.items() if (count := content.get(key))]
-        label += f"; **incomplete: {', '.join(gaps)}**" if gaps else ""
-        lines.append(label)
+        words += [f"**incomplete: {', '.join(gaps)}**"] if gaps else []
+        lines.append(f"- **{_name(content)}**: {'; '.join(words)}")
     note = (
-        f"{_made(contents)} "
+        f"{common}{'. ' if common else ''}{_made(contents)} "
         "95 % intervals in brackets: Wilson's; for categories 1-4 the wider of Wilson's and of a "
         "bootstrap that draws whole conversations, which says little where there are few of them. "
-        "A k is to be read against the number of turns."
+        "A k is to be read against the number of turns; the oracle is told its lines, and what shows "
+        "everything or nothing has no rank."
     )
     return "\n".join(lines) + "\n\n" + note
+
+
+def _over(content: Mapping[str, Any]) -> str:
+    data, documents = content["dataset"], content["documents"]
+    prompt = content.get("mode", {}).get("answer_prompt")
+    asked = f"; answer prompt {prompt}" if prompt else ""
+    return (
+        f"{data['questions']} questions of {', '.join(data['samples'])}; "
+        f"{_span(documents['turns'])} turns and {_span(documents['sessions'])} sessions a "
+        f"conversation{asked}"
+    )
 
 
 def _made(contents: Sequence[Mapping[str, Any]]) -> str:
@@ -117,20 +126,20 @@ def _made(contents: Sequence[Mapping[str, Any]]) -> str:
     return f"Run {day}, commit {', '.join(commits)}; {'; '.join(machines)}."
 
 
-def _mode(content: Mapping[str, Any]) -> str:
+def _mode(content: Mapping[str, Any]) -> list[str]:
     """Return what sets the run apart from a plain one."""
-    mode, words = content.get("mode", {}), ""
-    if mode.get("answer_prompt"):
-        words += f"; answer prompt `{mode['answer_prompt']}`"
+    mode, words = content.get("mode", {}), []
     if mode.get("answer_prompt") == OFFICIAL:
-        words += " (**the category selects the prompt**, adversarial questions are a choice of two)"
+        words.append(
+            f"{OFFICIAL}: **the category selects the prompt**, adversarial questions are a choice of two"
+        )
     if mode.get("draw"):
-        words += "; questions drawn by seed"
+        words.append("questions drawn by seed")
     if mode.get("smoke"):
-        words += "; **a smoke run, no measurement**"
+        words.append("**a smoke run, no measurement**")
     shown, fewest = content["cost"].get("shown_turns", 0), content["documents"]["turns"][0]
     if content["system"] == "full-context" and shown < fewest:
-        words += f"; **the window held only the newest {shown:.0f} turns**"
+        words.append(f"**the window held only the newest {shown:.0f} turns**")
     return words
 
 
@@ -217,7 +226,7 @@ def _views_table(contents: Sequence[Mapping[str, Any]]) -> str:
                     f"{answers['n']}" if answers else "-",
                     _percent(answers["f1"]) if answers else "-",
                     ", ".join(judged) or "-",
-                    _percent(retrieval["recall@10"]) if retrieval else "-",
+                    _percent(retrieval["recall@10"]) if retrieval and ranks(content) else "-",
                 ]
             )
     return table(["system", "key", "n", "F1", "judges", "recall@10"], rows)
@@ -226,7 +235,7 @@ def _views_table(contents: Sequence[Mapping[str, Any]]) -> str:
 def _category_table(contents: Sequence[Mapping[str, Any]], part: str, name: str) -> str:
     rows = []
     for content in contents:
-        if content[part]:
+        if content[part] and (part == "answers" or ranks(content)):
             cells = [_category_cell(content, part, str(c), name) for c in ANSWERABLE]
             rows.append([_name(content), *cells])
     return table(["system", *(f"{c} {CATEGORY_NAMES[c]}" for c in ANSWERABLE)], rows)
@@ -265,7 +274,7 @@ def _retrieval_table(contents: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for content in contents:
         scores = content["retrieval"].get(HEADLINE)
-        if scores:
+        if scores and ranks(content):
             interval = content["intervals"]["retrieval"][HEADLINE].get("recall@10")
             cells = [
                 _percent(scores[name], interval if name == "recall@10" else None)

@@ -43,6 +43,9 @@ GROUPS: dict[str, tuple[int, ...]] = {
 }
 INTERVAL_OF = ("f1", "recall@10", "recall@2000tok", "refusal_rate")
 
+UNRANKED = ("full-context", "no-memory")
+"""Systems that show everything or nothing: their recall is no figure of a search."""
+
 Scores = dict[str, float]
 
 
@@ -57,6 +60,11 @@ class Summary:
         """Whether every question has an answer that could be scored."""
         gaps = ("errors", "missing", "judge_errors")
         return not any(self.content.get(name) for name in gaps)
+
+
+def ranks(content: Mapping[str, Any]) -> bool:
+    """Tell whether a run's retrieval figures are those of something that ranks."""
+    return content["system"] not in UNRANKED
 
 
 def summarize(

@@ -91,7 +91,7 @@ def test_only_this_mode_shows_the_answerer_a_trap(
     if system == "bm25":  # what retrieves is asked the question alone in every mode
         assert [row["retrieved"] for row in plain] == [row["retrieved"] for row in official]
     report = (tmp_path / "official-prompt" / "report.md").read_text(encoding="utf-8")
-    assert "`official-prompt` (**the category selects the prompt**" in report
+    assert "official-prompt: **the category selects the prompt**" in report
     manifests = [
         json.loads((tmp_path / p / "run.json").read_text()) for p in ("short", "official-prompt")
     ]

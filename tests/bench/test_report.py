@@ -45,6 +45,17 @@ def test_a_run_without_a_summary_is_scored_for_the_report(runs: list[Path]) -> N
     assert (runs[0] / "summary.json").exists()
 
 
+def test_what_does_not_rank_stands_in_no_retrieval_table(demo_file: Path, tmp_path: Path) -> None:
+    for system in ("bm25", "full-context"):
+        run_benchmark(BenchOptions(data=demo_file, out=tmp_path / system, system=system))
+    tables = dict(
+        re.findall(r"## (.+?)\n\n(.+?)(?=\n\n|\Z)", report([*tmp_path.iterdir()]), re.DOTALL)
+    )
+    for title, rows in tables.items():
+        assert ("| full-context" in rows) == (not title.startswith("Retrieval")), title
+        assert "| bm25" in rows
+
+
 def test_cells_cannot_break_a_table() -> None:
     assert table(["a"], [["x|y"]]).splitlines()[-1] == "| x/y |"
     assert table(["a"], []) == ""

@@ -6,6 +6,7 @@ const count = document.getElementById("count");
 const more = document.getElementById("more");
 const form = document.getElementById("filters");
 const PAGE = 40;
+const several = new Set(data.rows.map((row) => row.run)).size > 1;
 let shown = PAGE;
 
 function element(name, className, text) {
@@ -60,7 +61,7 @@ function entry(row) {
   const box = element("details");
   const head = element("summary");
   head.append(
-    element("span", "where", `${row.sample} #${row.index} ${row.category}`),
+    element("span", "where", `${several ? `${row.run}: ` : ""}${row.sample} #${row.index} ${row.category}`),
     element("span", "", row.question),
     element("span", tone(row.outcome), row.outcome)
   );
