@@ -20,6 +20,7 @@ from fsagent.agent.resume import last_session, restore
 from fsagent.agent.session import Session
 from fsagent.agent.streaming import iterate
 from fsagent.agent.turn import Turn
+from fsagent.agent.unanswered import Unanswered, last_unanswered
 from fsagent.agent.usage import known_price, spent_in
 from fsagent.agent.versions import in_history
 from fsagent.config import Settings
@@ -35,6 +36,10 @@ log = logging.getLogger(__name__)
 
 RULE_MODELS = ("offline", "scripted")
 """Models that write no summary; a list of messages takes its place."""
+
+
+def _ignore(event: Event) -> None:
+    pass
 
 
 class Agent:
@@ -86,6 +91,26 @@ class Agent:
         """Answer one message, yielding what happens; the last event is `Finished`."""
         return iterate(lambda on_event: self._turn(text, on_event))
 
+    def retry(self, on_event: OnEvent = _ignore) -> Answer:
+        """Answer the last message that got no answer; it is not written again.
+
+        What the broken turn had looked up or edited stays in the context, so nothing is done twice.
+        Raises `ConfigError` where every message of this conversation has its answer.
+        """
+        left = self.unanswered
+        if left is None:
+            raise ConfigError(
+                "there is nothing to retry: the last message of this conversation has its answer"
+            )
+        return self._turn(left.text, on_event, again=left)
+
+    @property
+    def unanswered(self) -> Unanswered | None:
+        """The last message of this conversation, where a crash, Ctrl-C or the model left it unanswered."""
+        return (
+            last_unanswered(self.workspace.recall, self.session.id) if self._keeps_recall else None
+        )
+
     def close(self) -> None:
         """Let go of what the agent holds, where its parts need it."""
         closing = getattr(self._scope.search, "close", None)
@@ -103,7 +128,7 @@ class Agent:
     ) -> None:
         self.close()
 
-    def _turn(self, text: str, on_event: OnEvent) -> Answer:
+    def _turn(self, text: str, on_event: OnEvent, *, again: Unanswered | None = None) -> Answer:
         if not text.strip():
             raise ConfigError("the message is empty; write what you want to say or ask")
         while self._notices:
@@ -112,7 +137,7 @@ class Agent:
         recall = self.workspace.recall
         day = recall.path_of(recall.now())
         self.session.budget.begin_turn(day, lambda: self._spent_in(day))
-        turn = Turn(self.session, new_turn_id(self.workspace), text, on_event)
+        turn = Turn(self.session, new_turn_id(self.workspace), text, on_event, again=again)
         with self._alive(), self._versioned(turn):
             return turn.run()
 
@@ -210,7 +235,3 @@ class Agent:
 def new_turn_id(workspace: Workspace) -> str:
     """Return an id that no other turn has, and that sorts by time."""
     return f"{workspace.recall.now():%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
-
-
-def _ignore(event: Event) -> None:
-    pass

@@ -6,7 +6,7 @@ without its call, or a call without its result, is refused by every endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from fsagent.tokens import estimate_message
@@ -87,6 +87,21 @@ class Queue:
         """Take out a last unit whose calls have not all got their result."""
         if self.units and not self.units[-1].is_whole:
             self.units.pop()
+
+    def take_up(self, tries: Collection[str], *, turn: str) -> bool:
+        """Make the request of broken turns that of a turn under way; False where it is not here.
+
+        What was half said behind it leaves; calls that have their results stay.
+        """
+        places = [
+            place for place, unit in enumerate(self.units) if unit.is_request and unit.turn in tries
+        ]
+        if not places:
+            return False
+        after = self.units[places[-1] + 1 :]
+        self.units[places[-1] :] = [self.units[places[-1]], *(one for one in after if one.call_ids)]
+        self.units[places[-1]].turn = turn
+        return True
 
     def shorten(self, unit: Unit, place: int, content: str) -> None:
         """Put a shorter content into one message of a unit."""

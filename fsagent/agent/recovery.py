@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fsagent.agent.recorder import SAID, RecallRecorder, facts_of
+from fsagent.agent.unanswered import short, tries_of
 from fsagent.errors import WorkspaceLocked
 from fsagent.memory.workspace import Workspace
 from fsagent.tools.registry import Toolbox
@@ -36,14 +37,13 @@ class Interrupted:
 
     def note(self) -> str:
         """Return the sentence for the person."""
-        asked = " ".join(self.said.split())
-        asked = asked if len(asked) <= 80 else f"{asked[:77]}..."
+        asked = short(self.said)
         edits = f" Its edits: {'; '.join(self.edits)}." if self.edits else ""
         if self.answered:
             return (
                 f"The last turn ({asked!r}) was answered but not closed; it is closed now.{edits}"
             )
-        return f"The last turn ({asked!r}) was interrupted and is closed.{edits} Ask again if you like."
+        return f"The last turn ({asked!r}) was interrupted and is closed; it can be retried.{edits}"
 
 
 def session_lock(session: str) -> str:
@@ -54,11 +54,15 @@ def session_lock(session: str) -> str:
 def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     """Close every turn without an end, but for those whose process is still alive."""
     open_turns: dict[str, list[Record]] = {}
+    begins: dict[str, Record] = {}
+    asked: dict[str, str] = {}
     for _, _, record in workspace.recall.tail(TAIL_LINES):
         if record.session is None:
             continue
         if record.kind == "begin":
-            open_turns[record.turn] = []
+            open_turns[record.turn], begins[record.turn] = [], record
+        if record.role == "user":
+            asked[record.turn] = record.content
         if record.kind == "end":
             open_turns.pop(record.turn, None)
         elif record.turn in open_turns:
@@ -66,24 +70,26 @@ def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     return tuple(
         closed
         for turn, records in open_turns.items()
-        if (closed := _close_if_dead(workspace, toolbox, turn, records)) is not None
+        for said in [asked.get(tries_of(turn, begins)[-1], "")]
+        if (closed := _close_if_dead(workspace, toolbox, records, said)) is not None
     )
 
 
 def _close_if_dead(
-    workspace: Workspace, toolbox: Toolbox, turn: str, records: Sequence[Record]
+    workspace: Workspace, toolbox: Toolbox, records: Sequence[Record], said: str
 ) -> Interrupted | None:
     session = records[0].session or ""
     try:
         with workspace.tree.lock(session_lock(session), timeout_s=LIVE_LOCK_S):
-            return _close(workspace, toolbox, turn, records)
+            return _close(workspace, toolbox, records, said)
     except WorkspaceLocked:
         return None
 
 
 def _close(
-    workspace: Workspace, toolbox: Toolbox, turn: str, records: Sequence[Record]
+    workspace: Workspace, toolbox: Toolbox, records: Sequence[Record], said: str
 ) -> Interrupted:
+    turn = records[0].turn
     recorder = RecallRecorder(workspace.recall, session=records[0].session or "")
     intents = {
         str(facts.get("call")): facts
@@ -102,7 +108,6 @@ def _close(
         recorder.message(turn, message)
     answered = _is_answered(records)
     recorder.end(turn, "answered" if answered else "interrupted")
-    said = next((record.content for record in records if record.role == "user"), "")
     return Interrupted(turn, said, tuple(edits), answered)
 
 

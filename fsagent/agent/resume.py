@@ -9,6 +9,7 @@ from fsagent.agent.context import LOW_SHARE
 from fsagent.agent.queue import Queue, Unit
 from fsagent.agent.recorder import SAID, facts_of
 from fsagent.agent.session import Session
+from fsagent.agent.unanswered import retried
 from fsagent.memory.recall import Recall
 from fsagent.tokens import estimate_text
 from fsagent.tools.windows import Window
@@ -38,7 +39,12 @@ def restore(session: Session) -> int:
     records = [record for _, _, record in tail if record.session == session.id]
     context = session.context
     context.queue.summary, through = _last_summary(records)
-    units = _whole_units(record for record in records if record.seq > through)
+    half_said = {retried(record) for record in records if record.kind == "begin"}
+    units = _whole_units(
+        record
+        for record in records
+        if record.seq > through and not (record.turn in half_said and _is_text(record))
+    )
     for unit in _newest(units, int(context.room_tokens * LOW_SHARE)):
         for message in unit.messages:
             context.add(message, turn=unit.turn, seq=unit.seq)
@@ -68,6 +74,11 @@ def _whole_units(records: Iterable[Record]) -> list[Unit]:
             continue
         queue.add(_message(record), turn=record.turn, seq=record.seq)
     return [unit for unit in queue.units if unit.is_whole]
+
+
+def _is_text(record: Record) -> bool:
+    """Say whether a record is text of the model: of a turn that was asked again, half an answer."""
+    return record.role == "assistant" and not record.tool_calls
 
 
 def _awaits(queue: Queue, call_id: str | None) -> bool:

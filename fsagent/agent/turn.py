@@ -27,6 +27,7 @@ from fsagent.agent.limits import MAX_NUDGES, Repeats, TurnStopped
 from fsagent.agent.profiles import SEND_MESSAGE, WRITING_TOOLS, take_heartbeat
 from fsagent.agent.recorder import SAID
 from fsagent.agent.session import Session
+from fsagent.agent.unanswered import RETRIES, Unanswered
 from fsagent.errors import ContextOverflow, CorruptFile, ModelError
 from fsagent.tokens import estimate_message
 from fsagent.tools.registry import ToolResult
@@ -50,10 +51,22 @@ class _Done:
 
 
 class Turn:
-    """One turn of a session; `run` it once."""
+    """One turn of a session; `run` it once.
 
-    def __init__(self, session: Session, turn: str, text: str, on_event: OnEvent) -> None:
+    With `again` it answers a message that stands in recall already, and does not write it again.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        turn: str,
+        text: str,
+        on_event: OnEvent,
+        *,
+        again: Unanswered | None = None,
+    ) -> None:
         self.session, self.id, self.text, self._emit = session, turn, text, on_event
+        self._again = again
         self.repeats = Repeats()
         self.step = self.tool_calls = self.heartbeats = self.empty = 0
         self.usage, self.model_name, self.note = Usage(), session.model.name, ""
@@ -81,12 +94,17 @@ class Turn:
         return self._end(text, stop)
 
     def _begin(self) -> None:
-        session, message = self.session, Message("user", self.text)
+        session, message, again = self.session, Message("user", self.text), self._again
         session.workspace.tree.secrets.take_removed()
-        begins = session.recorder.begin(self.id, message)
+        if again is None:
+            begins = session.recorder.begin(self.id, message)
+        else:
+            session.recorder.mark(self.id, "begin", {RETRIES: again.turns[0]})
+            begins = again.begins
         scope = session.scope
-        scope.turn = self.id if begins is not None else None
+        scope.turn = (again.turns[-1] if again else self.id) if begins is not None else None
         scope.turn_start = (begins.path, begins.line) if begins is not None else None
+<<<<<<< HEAD
         session.context.add(message, turn=self.id, seq=begins.seq + 1 if begins else 0)
         self._tell_of_secrets("your message")
 

@@ -99,8 +99,8 @@ def test_the_person_is_told_at_the_next_turn(workspace, make_agent, monkeypatch)
         "Hello", lambda event: notices.append(event.text) if isinstance(event, Notice) else None
     )
     assert notices == [
-        "The last turn ('I have a dog.') was interrupted and is closed. "
-        "Its edits: core/human.md was written. Ask again if you like."
+        "The last turn ('I have a dog.') was interrupted and is closed; it can be retried. "
+        "Its edits: core/human.md was written."
     ]
 
 
