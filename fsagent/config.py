@@ -59,6 +59,7 @@ class Settings:
     timeout_s: float = 120.0
     idle_timeout_s: float = 60.0
     max_retries: int = 4
+    local_ports: str = "11434 8080 1234 8000"
     timezone: str | None = None
     day_start: int = 0
     language: str = "en"

@@ -28,6 +28,7 @@ def clean_environment(
             monkeypatch.delenv(key)
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FSAGENT_LOCAL_PORTS", "none")
 
 
 @pytest.fixture

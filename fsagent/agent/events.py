@@ -79,12 +79,13 @@ def call_summary(call: ToolCall, *, limit: int = 100) -> str:
 
 
 def result_summary(text: str, *, limit: int = 100) -> str:
-    """Return a result as one line: its count of hits where it has one, else its first line."""
+    """Return a result as one line: its count of hits where it has one, else its first sentence."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return "(empty)"
     counted = next((line for line in lines if line.startswith("(") and " hit" in line[:30]), None)
-    return _short(counted.strip("()").partition(";")[0] if counted else lines[0], limit)
+    first = lines[0].partition(". ")[0]
+    return _short(counted.strip("()").partition(";")[0] if counted else first, limit)
 
 
 def _short(text: str, limit: int) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fsagent.types import ToolCall
 
 WARN_CALLS, STOP_CALLS = 3, 5
 """An identical call is warned of at the third time and ends the turn at the fifth."""
+
+CUT: Mapping[str, str] = {
+    "length": "The reply was cut at its token limit; the rest is missing (setting max_tokens).",
+    "content_filter": "The reply was cut by the server's content filter.",
+}
+"""The stops of a reply that is not whole, as the person is told."""
 
 MAX_NUDGES = 2
 """How often an empty reply is asked for again."""

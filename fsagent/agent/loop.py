@@ -30,7 +30,7 @@ from fsagent.tools.registry import Toolbox
 from fsagent.tools.schema import Tool
 from fsagent.tools.scope import Finder, Scope
 from fsagent.tools.windows import Windows
-from fsagent.types import Answer, Model
+from fsagent.types import Answer, HitPage, Model
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class Agent:
         self._keeps_recall = recorder is None
         self._keeps_history = self._keeps_recall and history
         session = (last_session(workspace.recall) if resume else None) or new_turn_id(workspace)
-        self._owns_search = search is None
+        self._owns_search, self._own_summary = search is None, summarise is None
         self._scope = self._new_scope(search)
         self.session = self._new_session(session, profile, tools, recorder, summarise)
         self._notices = self._opening_notices()
@@ -104,6 +104,21 @@ class Agent:
             )
         return self._turn(left.text, on_event, again=left)
 
+    def notices(self) -> list[str]:
+        """Return what the person should be told before the next turn, each sentence once."""
+        said, self._notices = self._notices, []
+        return said
+
+    def find(self, query: str, *, limit: int = 10) -> HitPage:
+        """Search all memory as the agent's tools do."""
+        return self._scope.search.search(query, limit=limit)
+
+    def use_model(self, model: Model | str) -> None:
+        """Go on with another model; the conversation stays."""
+        self.model = self.session.model = self._load(model)
+        if self._own_summary:
+            self.session.summarise = self._summarise()
+
     @property
     def unanswered(self) -> Unanswered | None:
         """The last message of this conversation, where a crash, Ctrl-C or the model left it unanswered."""
@@ -131,8 +146,8 @@ class Agent:
     def _turn(self, text: str, on_event: OnEvent, *, again: Unanswered | None = None) -> Answer:
         if not text.strip():
             raise ConfigError("the message is empty; write what you want to say or ask")
-        while self._notices:
-            on_event(Notice(self._notices.pop(0)))
+        for sentence in self.notices():
+            on_event(Notice(sentence))
         self._scope.writes.clear()
         recall = self.workspace.recall
         day = recall.path_of(recall.now())

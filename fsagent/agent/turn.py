@@ -23,7 +23,7 @@ from fsagent.agent.events import (
     call_summary,
     result_summary,
 )
-from fsagent.agent.limits import MAX_NUDGES, Repeats, TurnStopped
+from fsagent.agent.limits import CUT, MAX_NUDGES, Repeats, TurnStopped
 from fsagent.agent.profiles import SEND_MESSAGE, WRITING_TOOLS, take_heartbeat
 from fsagent.agent.recorder import SAID
 from fsagent.agent.session import Session
@@ -104,8 +104,8 @@ class Turn:
         scope = session.scope
         scope.turn = (again.turns[-1] if again else self.id) if begins is not None else None
         scope.turn_start = (begins.path, begins.line) if begins is not None else None
-<<<<<<< HEAD
-        session.context.add(message, turn=self.id, seq=begins.seq + 1 if begins else 0)
+        if again is None or not session.context.queue.take_up(again.turns, turn=self.id):
+            session.context.add(message, turn=self.id, seq=begins.seq + 1 if begins else 0)
         self._tell_of_secrets("your message")
 
     def _tell_of_secrets(self, place: str) -> None:
@@ -119,6 +119,8 @@ class Turn:
         session = self.session
         session.recorder.end(self.id, stop)
         self._tell_of_secrets("this turn")
+        if stop in CUT:
+            self._emit(Notice(CUT[stop]))
         answer = Answer(
             text=text,
             citations=citations_of(text, session.workspace.tree),
@@ -371,5 +373,4 @@ class Turn:
 
 
 def _stop_of(completion: Completion) -> str:
-    reasons = {"length": "length", "content_filter": "content_filter"}
-    return reasons.get(completion.finish_reason, "answered")
+    return completion.finish_reason if completion.finish_reason in CUT else "answered"

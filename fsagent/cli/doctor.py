@@ -209,7 +209,7 @@ def _model(settings: Settings, root: Path | None, probe: bool) -> Iterator[Check
     if settings.model == "offline":
         yield Check("model", "ok", "offline: embedded, needs no key and no network")
         if probe:
-            yield from _local_servers()
+            yield from _local_servers(settings)
         return
     from fsagent.models.registry import load_model
 
@@ -230,11 +230,11 @@ def _model(settings: Settings, root: Path | None, probe: bool) -> Iterator[Check
         yield Check(f"  {result.name}", "ok" if result.ok else "warn", result.detail)
 
 
-def _local_servers() -> Iterator[Check]:
+def _local_servers(settings: Settings) -> Iterator[Check]:
     """Name the model servers of this machine, which the offline model leaves unused."""
-    from fsagent.models.discover import discover
+    from fsagent.models.discover import discover, ports_of
 
-    for server in discover():
+    for server in discover(ports_of(settings.local_ports)):
         models = ", ".join(server.models[:8]) or "no model"
         words = f"{server.kind} at {server.base_url} has {models}; use it with --base-url --model"
         yield Check("  server", "ok", words)

@@ -53,7 +53,7 @@ def grep(workspace: str | None, as_json: bool, pattern: str, path: str, **option
     _check_counts(**options)
     with open_workspace(workspace) as memory:
         page = run(memory.tree, pattern, path=path, **options)
-    return _print_page(page, as_json)
+    return print_page(page, as_json=as_json)
 
 
 @click.command()
@@ -102,7 +102,7 @@ def search(
             from fsagent.search.context import with_context
 
             page = with_context(memory.tree, page, context)
-    return _print_page(page, as_json)
+    return print_page(page, as_json=as_json)
 
 
 @click.command(name="open")
@@ -172,7 +172,8 @@ def ls(workspace: str | None, as_json: bool, path: str) -> int:
     return 0 if rows else EXIT_NOTHING
 
 
-def _print_page(page: HitPage, as_json: bool) -> int:
+def print_page(page: HitPage, *, as_json: bool) -> int:
+    """Print hits; return the exit status."""
     if as_json:
         say_json(page.as_dict())
         return 0 if page.hits else EXIT_NOTHING

@@ -216,17 +216,22 @@ def undo(turn: str, yes: bool, workspace: str | None) -> int:
 
     Refuses where later edits depend on it. The conversation itself stays in recall.
     """
+    with open_history(workspace) as history:
+        return take_back(history, turn, yes=yes)
+
+
+def take_back(history: History, turn: str, *, yes: bool) -> int:
+    """Take back what a turn or commit wrote; return the exit status."""
     from fsagent.memory.history.log import one_commit, read_log, resolve
     from fsagent.memory.history.undo import undo_plan
 
-    with open_history(workspace) as history:
-        history.look()
-        git = history.repository.git
-        commits = read_log(git, "HEAD", turn=turn)
-        if not commits:
-            commits = [one_commit(git, resolve(git, turn, now=history.now()))]
-        plans = undo_plan(history.repository, commits)
-        return _carry_out(history, plans, lead=f"undo {turn}", undoes=turn, yes=yes)
+    history.look()
+    git = history.repository.git
+    commits = read_log(git, "HEAD", turn=turn)
+    if not commits:
+        commits = [one_commit(git, resolve(git, turn, now=history.now()))]
+    plans = undo_plan(history.repository, commits)
+    return _carry_out(history, plans, lead=f"undo {turn}", undoes=turn, yes=yes)
 
 
 @click.command()

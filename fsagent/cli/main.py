@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import Any, NoReturn
 
@@ -136,6 +137,7 @@ def main() -> NoReturn:
     _use_utf8()
     try:
         status = _run()
+        _ignore_ctrl_c()
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader went away (head, less): quiet, and nothing left for the interpreter to flush.
@@ -154,11 +156,17 @@ def _run() -> int:
         err.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
+        _ignore_ctrl_c()
         complain("interrupted; what was saved so far stays saved")
         return EXIT_INTERRUPTED
     except FsagentError as err:
         complain(str(err))
         return err.exit_status
+
+
+def _ignore_ctrl_c() -> None:
+    """All is closed and saved: another Ctrl-C has nothing left to stop but the exit status."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _use_utf8() -> None:

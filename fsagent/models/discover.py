@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fsagent.errors import ConfigError
+
 PORTS: Mapping[int, str] = {11434: "Ollama", 8080: "llama.cpp", 1234: "LM Studio", 8000: "vLLM"}
 TIMEOUT_S = 0.5
+QUICK_TIMEOUT_S = 0.15
+"""How long all ports together may take: a named model is waited for, a look in passing is quick."""
+
 MAX_BODY_BYTES = 1_000_000
 _OWNERS = {
     "llamacpp": "llama.cpp",
@@ -19,9 +27,12 @@ _OWNERS = {
 }
 
 
+_NO_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|\bclip\b|\bbge-|minilm", re.I)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model server: what it is, its base URL, and the models it lists."""
+    """A model server: what it is, its base URL, and the models it lists, in its own order."""
 
     kind: str
     base_url: str
@@ -31,17 +42,46 @@ class Found:
         """Return the server's own name of a model, None where it has none such."""
         return next((one for one in (name, f"{name}:latest") if one in self.models), None)
 
+    @property
+    def chat_model(self) -> str | None:
+        """The first model that can talk, going by its name; Ollama lists the newest first."""
+        return next((name for name in self.models if not _NO_CHAT.search(name)), None)
+
+
+def ports_of(text: str) -> dict[int, str]:
+    """Return the ports that the setting `local_ports` names, and what usually listens there."""
+    words = text.replace(",", " ").split()
+    if words == ["none"]:
+        return {}
+    if not all(word.isascii() and word.isdecimal() and 0 < int(word) < 65536 for word in words):
+        raise ConfigError(f"local_ports is {text!r}; write ports such as 11434 8080, or none")
+    return {int(word): PORTS.get(int(word), "a server") for word in words}
+
 
 def discover(
     ports: Mapping[int, str] | None = None, *, timeout_s: float = TIMEOUT_S
 ) -> list[Found]:
     """Return the chat-completions servers that answer on loopback; asks nobody else.
 
-    `ports` (default `PORTS`) says what usually listens where.
+    `ports` (default `PORTS`) says what usually listens where. All are asked at once, and what has
+    not answered after `timeout_s` is left out.
     """
     usual = PORTS if ports is None else ports
-    found = (_ask(port, kind, timeout_s) for port, kind in usual.items())
-    return [one for one in found if one is not None]
+    found: dict[int, Found | None] = {}
+
+    def ask(port: int, kind: str) -> None:
+        found[port] = _ask(port, kind, timeout_s)
+
+    threads = [
+        threading.Thread(target=ask, args=one, name="fsagent-discover", daemon=True)
+        for one in usual.items()
+    ]
+    deadline = time.monotonic() + timeout_s
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return [one for port in usual if (one := found.get(port)) is not None]
 
 
 def _ask(port: int, kind: str, timeout_s: float) -> Found | None:
@@ -49,7 +89,7 @@ def _ask(port: int, kind: str, timeout_s: float) -> Found | None:
     if listed is None:
         return None
     owner = next((str(one.get("owned_by")) for one in listed if one.get("owned_by")), "")
-    names = tuple(sorted(str(one["id"]) for one in listed if "id" in one))
+    names = tuple(str(one["id"]) for one in listed if "id" in one)
     return Found(_OWNERS.get(owner, kind), f"http://127.0.0.1:{port}/v1", names)
 
 

@@ -29,7 +29,7 @@ def load_model(
 
     `quirks_path` is where what an endpoint refuses is kept (`.fsagent/endpoints.json`).
     Without a key and a base URL, a server on this machine that has the model is taken; `ports` says
-    where to look (default: the usual ones).
+    where to look (default: the setting `local_ports`).
     Raises `ConfigError` where there is none.
     """
     if name == "offline":
@@ -48,11 +48,12 @@ def load_model(
 def _endpoint(
     name: str, settings: Settings, quirks_path: Path | None, ports: Mapping[int, str] | None
 ) -> Model:
+    from fsagent.models.discover import ports_of
     from fsagent.models.openai_chat import OpenAIChat
 
     base_url = settings.base_url
     if base_url is None and settings.api_key is None:
-        name, base_url = _local(name, ports)
+        name, base_url = _local(name, ports_of(settings.local_ports) if ports is None else ports)
     return OpenAIChat(
         name,
         base_url=base_url,
@@ -68,7 +69,7 @@ def _endpoint(
     )
 
 
-def _local(name: str, ports: Mapping[int, str] | None) -> tuple[str, str]:
+def _local(name: str, ports: Mapping[int, str]) -> tuple[str, str]:
     """Return the model's own name and the base URL of the server on this machine that has it."""
     from fsagent.models.discover import discover
 

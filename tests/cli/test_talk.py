@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-import pty
-import select
 import subprocess
 import sys
-import termios
-import time
 from pathlib import Path
 
 import pytest
 from support import ROOT, Run
+from terminal import on_terminal
 
-from fsagent.cli.talk import read_message
+from fsagent.cli.lines import read_message
 
 
 @pytest.fixture
@@ -86,49 +81,15 @@ def test_a_broken_block_stops_with_file_and_line(fsagent: Run, memory: Path) -> 
 
 
 def test_ctrl_c_at_the_prompt_saves_and_exits_130(fsagent: Run, memory: Path) -> None:
-    parent, child = pty.openpty()
-    command = [sys.executable, "-m", "fsagent", "chat", "-w", "memory"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb"}
-    with subprocess.Popen(
-        command, stdin=child, stdout=child, stderr=child, cwd=memory.parent, env=env, start_new_session=True,
-        preexec_fn=_take_terminal,  # noqa: PLW1509 - one thread only
-    ) as process:  # fmt: skip
-        os.close(child)
-        _wait_for(parent, b"> ")
-        os.write(parent, b"My brother is called Cosmo.\n")
-        _wait_for(parent, b"Noted")
-        _wait_for(parent, b"> ")
-        assert _interrupt(process, parent) == 130
-    os.close(parent)
+    with on_terminal("chat", "-w", "memory", cwd=memory.parent, env={"TERM": "dumb"}) as terminal:
+        terminal.wait_for_prompt()
+        terminal.type("My brother is called Cosmo.\n")
+        terminal.wait_for("Noted")
+        terminal.wait_for_prompt()
+        # One that comes before the prompt stops a reply only.
+        assert terminal.press_until_it_ends("\x03") == 130
     assert "Cosmo" in fsagent("grep", "Cosmo", "-w", "memory").stdout
     assert "Cosmo" in (memory / ".fsagent/chat_history").read_text()
-
-
-def _interrupt(process: subprocess.Popen[bytes], terminal: int) -> int | None:
-    """Press Ctrl-C until the process has ended: one that comes before the prompt stops a reply only."""
-    for _ in range(30):
-        if process.poll() is not None:
-            return process.returncode
-        with contextlib.suppress(OSError):
-            os.write(terminal, b"\x03")
-            if select.select([terminal], [], [], 1)[0]:
-                os.read(terminal, 4096)
-        time.sleep(0.1)
-    process.kill()
-    return process.wait(10)
-
-
-def _take_terminal() -> None:
-    """Make standard input the controlling terminal, so that Ctrl-C arrives as a signal."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _wait_for(terminal: int, wanted: bytes, deadline_s: float = 30) -> None:
-    seen, end = b"", time.monotonic() + deadline_s
-    while wanted not in seen:
-        ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
-        assert ready, f"{wanted!r} did not come; seen: {seen!r}"
-        seen += os.read(terminal, 4096)
 
 
 @pytest.mark.parametrize(
@@ -138,11 +99,29 @@ def _wait_for(terminal: int, wanted: bytes, deadline_s: float = 30) -> None:
         pytest.param(["one\\", "two\\", "three"], "one\ntwo\nthree", id="backslash"),
         pytest.param(['"""', "a", "", 'b"""'], "a\n\nb", id="quotes"),
         pytest.param(['"""a"""'], "a", id="quotes on one line"),
+        pytest.param(['"""a', "b"], "a\nb", id="the end of the input ends the text"),
+        pytest.param(["one\\"], "one", id="the end of the input after a backslash"),
     ],
 )
 def test_a_message_of_several_lines(lines: list[str], message: str) -> None:
     rest = iter(lines)
-    assert read_message(lambda prompt: next(rest)) == message
+
+    def read(prompt: str) -> str:
+        line = next(rest, None)
+        if line is None:
+            raise EOFError
+        return line
+
+    assert read_message(read) == message
+
+
+def test_ctrl_c_gives_up_a_message_of_several_lines() -> None:
+    def read(prompt: str) -> str:
+        if prompt == ". ":
+            raise KeyboardInterrupt
+        return "one\\"
+
+    assert read_message(read) == ""
 
 
 @pytest.mark.parametrize("command", ["ask", "chat"])

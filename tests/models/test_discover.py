@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,7 @@ from fault_server import Answer, FaultServer, body, text
 
 from fsagent.config import Settings
 from fsagent.errors import ConfigError
-from fsagent.models.discover import Found, discover
+from fsagent.models.discover import QUICK_TIMEOUT_S, Found, discover, ports_of
 from fsagent.models.openai_chat import OpenAIChat
 from fsagent.models.registry import load_model
 from fsagent.types import Message
@@ -30,7 +31,7 @@ def closed_port() -> Iterator[int]:
 def test_a_server_is_found_with_its_kind_and_models(server: FaultServer, closed_port: int) -> None:
     server.play(body(MODELS))
     found = discover({server.port: "llama.cpp", closed_port: "vLLM"})
-    assert found == [Found("Ollama", server.url, ("gemma", "qwen:latest"))]
+    assert found == [Found("Ollama", server.url, ("qwen:latest", "gemma"))]
     assert found[0].serves("qwen") == "qwen:latest"
     assert found[0].serves("llama") is None
 
@@ -63,7 +64,7 @@ def test_a_model_without_key_and_address_is_served_from_this_machine(server) -> 
 def test_a_model_that_is_nowhere_is_a_config_error_that_names_what_is_there(server) -> None:
     server.play(body(MODELS))
     with pytest.raises(
-        ConfigError, match=r"OPENAI_API_KEY.*--model offline.*Ollama at .* has gemma, qwen:latest"
+        ConfigError, match=r"OPENAI_API_KEY.*--model offline.*Ollama at .* has qwen:latest, gemma"
     ):
         load_model("gpt-5", Settings(), ports={server.port: "Ollama"})
 
@@ -95,3 +96,26 @@ def test_loading_a_model_does_not_load_the_openai_package() -> None:
         "sys.exit('openai' in sys.modules or 'httpx' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_ports_that_do_not_answer_take_no_longer_together_than_one(server) -> None:
+    server.play(Answer(b"", then="stall"))
+    with FaultServer().running() as dripping:
+        dripping.play(Answer(b"", then="drip"))
+        begun = time.monotonic()
+        ports = {server.port: "Ollama", dripping.port: "vLLM"}
+        assert discover(ports, timeout_s=QUICK_TIMEOUT_S) == []
+        assert time.monotonic() - begun < QUICK_TIMEOUT_S + 0.1
+
+
+def test_the_first_model_that_can_talk_is_taken() -> None:
+    assert Found("Ollama", "u", ("nomic-embed-text", "qwen3", "gemma")).chat_model == "qwen3"
+    assert Found("Ollama", "u", ("bge-m3",)).chat_model is None
+
+
+def test_the_ports_are_a_setting() -> None:
+    assert ports_of("8080, 9000") == {8080: "llama.cpp", 9000: "a server"}
+    assert ports_of("none") == {}
+    for wrong in ("http://x", "70000", "-1"):
+        with pytest.raises(ConfigError, match="local_ports"):
+            ports_of(wrong)

@@ -112,6 +112,10 @@ class History:
         self._ensure_worker()
         self._jobs.put(True)
 
+    def settle(self) -> None:
+        """Wait until what ended turns wrote is committed."""
+        self._jobs.join()
+
     def commit_turn(self, note: TurnNote, *, paths: Iterable[str] | None = None) -> str | None:
         """Commit a turn's changes now and return the commit's name, None where nothing changed.
 

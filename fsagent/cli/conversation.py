@@ -1,0 +1,69 @@
+"""The loop of a chat: read a message or a command, answer it, go on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from fsagent.agent.loop import Agent
+from fsagent.cli.common import complain, note, say
+from fsagent.cli.lines import read_line, read_message
+from fsagent.cli.screen import Screen
+from fsagent.cli.slash import Chat, run_command
+from fsagent.errors import ModelError
+from fsagent.memory.workspace import Workspace
+from fsagent.types import Answer
+
+EXIT_INTERRUPTED = 130
+ENDINGS = ("/exit", "/quit")
+
+
+class Conversation:
+    """One chat on a screen."""
+
+    def __init__(self, agent: Agent, memory: Workspace, screen: Screen) -> None:
+        self._agent, self._memory, self._screen = agent, memory, screen
+
+    def run(self, *, retry: bool = False) -> int:
+        """Talk until the person ends it; return the exit status. `retry` begins with the last message."""
+        if retry:
+            self._retry()
+        while True:
+            try:
+                text = read_message(read_line)
+            except EOFError:
+                if sys.stdin.isatty():
+                    note("")
+                return 0
+            except KeyboardInterrupt:
+                note("\nInterrupted; everything said is saved.")
+                return EXIT_INTERRUPTED
+            if text.strip() in ENDINGS:
+                return 0
+            if text.startswith("/") and "\n" not in text:
+                run_command(text.strip(), Chat(self._agent, self._memory, self._retry))
+            elif text.strip():
+                self._turn(partial(self._agent.stream, text, self._screen.show))
+
+    def _retry(self) -> None:
+        self._turn(partial(self._agent.retry, self._screen.show))
+
+    def _turn(self, answer: Callable[[], Answer]) -> None:
+        try:
+            with self._screen.turn():
+                answered = answer()
+        except KeyboardInterrupt:
+            note("(stopped; what was said is saved, /retry asks again)")
+        except ModelError as err:
+            complain(f"{err} Your message is saved; /retry asks it again.")
+        else:
+            print_citations(answered)
+            for sentence in self._memory.history.notices():
+                note(f"({sentence})")
+
+
+def print_citations(answer: Answer) -> None:
+    """Print the lines that an answer cites."""
+    for citation in answer.citations:
+        say(f"  {citation.path}:{citation.line}: {citation.text}")
