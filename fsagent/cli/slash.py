@@ -85,7 +85,7 @@ def _undo(chat: Chat, rest: str) -> None:
     from fsagent.cli.history import take_back
 
     history = chat.memory.history
-    history.settle()
+    history.wait()
     turn = rest or last_turn_that_wrote(chat.memory)
     if turn is None:
         note("fsagent: no turn has changed memory; there is nothing to undo")

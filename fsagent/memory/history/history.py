@@ -112,7 +112,7 @@ class History:
         self._ensure_worker()
         self._jobs.put(True)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until what ended turns wrote is committed."""
         self._jobs.join()
 
