@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from fsagent import __version__
 from fsagent.bench.answerer import answering_sha256, prompt_sha256
+from fsagent.bench.datasets.read import AUTO
 from fsagent.bench.datasets.schema import Dataset, Question
 from fsagent.bench.judging import CALIBRATION_QUESTIONS
 from fsagent.bench.systems.base import DEFAULT_BUDGET_TOKENS
@@ -62,7 +63,7 @@ class BenchOptions:
     data: Path
     out: Path
     system: str = "agent"
-    format: str = "locomo"
+    format: str = AUTO
     samples: tuple[str, ...] = ()
     categories: tuple[int, ...] = ()
     limit: int | None = None
@@ -145,7 +146,7 @@ def configuration(options: BenchOptions, dataset: Dataset) -> dict[str, Any]:
     return {
         "fsagent": __version__,
         "data_sha256": dataset.sha256,
-        "format": options.format,
+        "format": dataset.name,
         "system": options.system,
         "samples": sorted(options.samples),
         "categories": sorted(options.categories),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsagent.bench.datasets.read import FORMATS
+from fsagent.bench.datasets.read import AUTO, FORMATS
 from fsagent.bench.judges import JUDGE_NAMES
 from fsagent.bench.systems.registry import SYSTEM_NAMES
 from fsagent.cli.common import complain, model_options, note, safe, say, say_json, settings_outside
@@ -30,7 +30,13 @@ def bench() -> None:
 
 @bench.command()
 @click.option("--data", type=PATH, default=Path("locomo10.json"), show_default=True)
-@click.option("--format", type=click.Choice(tuple(FORMATS)), default="locomo", show_default=True)
+@click.option(
+    "--format",
+    type=click.Choice((AUTO, *FORMATS)),
+    default=AUTO,
+    show_default=True,
+    help="What the data is in; auto looks at it.",
+)
 @click.option("--system", type=click.Choice(SYSTEM_NAMES), default="agent", show_default=True)
 @click.option("--sample", "samples", multiple=True, metavar="ID", help="Only this conversation.")
 @click.option("--categories", metavar="LIST", help="Only these, e.g. 1,2,3,4.")
@@ -86,7 +92,11 @@ def locomo(
     runs: int,
     **options: Any,
 ) -> int:
-    """Run one system over LoCoMo's questions, or over data of another --format."""
+    """Run one system over LoCoMo's questions or others.
+
+    The data is LoCoMo's file, LongMemEval's, a chat or a folder of chats of REALTALK, or a folder of
+    conversations of your own with a questions.yaml.
+    """
     from fsagent.bench import epochs
     from fsagent.bench.options import BenchOptions
     from fsagent.bench.report import markdown
@@ -139,7 +149,10 @@ def report(
     errata: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the tables of one or several runs, or of all runs in a folder."""
+    """Show the tables of runs.
+
+    A RUN is a run directory, or a folder that holds some.
+    """
     from fsagent.bench import report as reports
     from fsagent.bench.errata import load_errata
 

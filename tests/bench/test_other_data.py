@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fsagent.bench.datasets import folder, longmemeval, realtalk
+from fsagent.bench.datasets.read import read_dataset
 from fsagent.bench.options import BenchOptions
 from fsagent.bench.runner import run_benchmark
 from fsagent.errors import ConfigError
@@ -189,6 +190,27 @@ def test_a_folder_of_another_shape_is_refused_by_file_and_key(
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(words)):
         folder.load(own_folder(tmp_path, talk, asked))
+
+
+def test_data_is_known_by_its_looks(tmp_path: Path, demo_file: Path) -> None:
+    (tmp_path / "chats").mkdir()
+    chat = written(tmp_path / "chats" / "Chat_1.json", CHAT)
+    looks = {
+        demo_file: "locomo",
+        chat: "realtalk",
+        chat.parent: "realtalk",
+        written(tmp_path / "l.json", [INSTANCE]): "longmemeval",
+        own_folder(tmp_path): "folder",
+    }
+    assert {path: read_dataset(path).name for path in looks} == looks
+
+
+def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="fsagent bench fetch locomo"):
+        read_dataset(tmp_path / "locomo10.json")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match=r"holds no questions\.yaml; --data names the folder"):
+        read_dataset(tmp_path / "empty")
 
 
 def test_the_same_harness_runs_over_each(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ from fsagent.bench.datasets.schema import Sample
 from fsagent.bench.systems.base import Response, Setup, System
 from fsagent.bench.systems.bm25 import BM25, K1, B, terms
 from fsagent.bench.systems.registry import SYSTEM_NAMES, make_system
+from fsagent.bench.systems.searches import check_depth
 from fsagent.config import Settings
-from fsagent.errors import ConfigError
+from fsagent.errors import ConfigError, WorkspaceError
 from fsagent.models.offline import Offline
 from fsagent.tokens import estimate_text
+from fsagent.types import Hit, HitPage
 
 
 @pytest.fixture
@@ -125,6 +127,29 @@ def test_a_question_of_stop_words_finds_nothing_and_fails_nowhere(
 ) -> None:
     for name in ("bm25", "bm25-session", "grep"):
         assert asked(name, "Who is it?", sample, tmp_path / name).ranked == ()
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "timed_out", "fine"),
+    [
+        pytest.param(200, 300, False, True, id="as-many-as-asked"),
+        pytest.param(7, 7, False, True, id="all-there-are"),
+        pytest.param(9, 7, False, True, id="found-by-neighbours-too"),
+        pytest.param(50, 300, False, False, id="capped"),
+        pytest.param(200, 300, True, False, id="timed-out"),
+        pytest.param(50, None, False, False, id="nobody-knows-how-many"),
+    ],
+)
+def test_a_search_that_gives_fewer_hits_than_asked_for_is_a_fault(
+    hits: int, total: int | None, timed_out: bool, fine: bool
+) -> None:
+    hit = Hit(path="recall/2024/2024-03-03.jsonl", line=1, text="x")
+    page = HitPage(hits=(hit,) * hits, total=total, timed_out=timed_out)
+    if fine:
+        check_depth(page, 200)
+    else:
+        with pytest.raises(WorkspaceError, match=f"gave {hits} hits"):
+            check_depth(page, 200)
 
 
 def test_embeddings_without_their_parts_name_the_commands(

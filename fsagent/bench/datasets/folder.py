@@ -55,7 +55,10 @@ _IDS = {name: number for number, name in CATEGORY_NAMES.items()}
 def load(path: Path) -> Dataset:
     """Read the folder. Raises `ConfigError` that names the file and the key at fault."""
     if not (path / QUESTIONS).is_file():
-        raise ConfigError(f"{path} holds no {QUESTIONS}")
+        raise ConfigError(
+            f"{path} holds no {QUESTIONS}; --data names the folder that holds it, with a NAME.yaml for "
+            "each conversation beside it (benchmarks/README.md shows both)"
+        )
     digest = hashlib.sha256()
     files = sorted(file for file in path.glob("*.yaml") if file.name != QUESTIONS)
     if not files:

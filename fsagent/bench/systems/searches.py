@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fsagent.bench.ingest import open_store
 from fsagent.bench.systems.base import RankedContext, Response, Setup
+from fsagent.errors import WorkspaceError
 from fsagent.search.text import is_stop_word, tokens
-from fsagent.types import Hit
+from fsagent.types import Hit, HitPage
 
 DEPTH = 200
 """Hits asked for: enough for recall at 50 turns and at 4,000 tokens."""
@@ -30,6 +31,7 @@ class SearchSystem:
     def respond(self, question: str) -> Response:
         """Hand the question to the search as it stands."""
         page = self._search.search(question, limit=DEPTH)
+        check_depth(page, DEPTH)
         return self._context.response(_turns_of(page.hits, self._store.dia_ids))
 
     def close(self) -> None:
@@ -72,11 +74,25 @@ class GrepSystem:
             yield from page.hits
             offset += len(page.hits)
             if page.next is None or not page.hits:
+                if page.total is not None and offset < page.total:
+                    raise WorkspaceError(
+                        f"grep gave {offset} of {page.total} hits and no next page"
+                    )
                 return
 
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
+
+
+def check_depth(page: HitPage, asked: int) -> None:
+    """Raise `WorkspaceError` where a search gave fewer hits than were asked for and there are.
+
+    A cap or a limit that got lost on the way would measure itself, and look like a worse memory.
+    """
+    due = asked if page.total is None else min(asked, page.total)
+    if page.timed_out or len(page.hits) < due:
+        raise WorkspaceError(f"the search gave {len(page.hits)} hits, {due} were asked for")
 
 
 def content_words(question: str) -> list[str]:
