@@ -77,6 +77,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "fsagent.cli.watching:watch",
         "Commit edits from outside as they happen, and sleep when nobody talks, until Ctrl-C.",
     ),
+    "audit": (
+        "fsagent.cli.auditing:audit",
+        "Find what is wrong with memory: repeated, contradicting, stale, uncited facts, secrets.",
+    ),
     "context": (
         "fsagent.cli.budget:context",
         "Show what fills the context window of the last conversation, by section.",

@@ -129,7 +129,7 @@ class _Blocks:
 
     def take(self, told: _Told) -> None:
         """Let a statement add a line, take an older one's place, or change nothing."""
-        label = self._label(told.speaker)
+        label = self._label()
         if label is None:
             return
         person = told.speaker if told.several or self._names(told.speaker) else ""
@@ -162,11 +162,10 @@ class _Blocks:
             if line.changed and (line.old or line.words)
         ]
 
-    def _label(self, speaker: str) -> str | None:
-        """Return the block for a speaker: the one of that name, else the person's."""
-        for wanted in (speaker.casefold(), DEFAULT_BLOCK):
-            if wanted in self.labels:
-                return wanted
+    def _label(self) -> str | None:
+        """Return the block for facts about people: the person's own, else any but the persona."""
+        if DEFAULT_BLOCK in self.labels:
+            return DEFAULT_BLOCK
         return next((label for label in self.labels if label != "persona"), None)
 
     def _names(self, speaker: str) -> bool:
