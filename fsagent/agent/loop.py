@@ -12,6 +12,7 @@ from fsagent.agent.budget import Budget, Spent
 from fsagent.agent.compaction import ModelSummary, Summarise, summarise_by_rule
 from fsagent.agent.context import SMALL_CONTEXT_TOKENS, Context
 from fsagent.agent.events import Event, Notice, OnEvent
+from fsagent.agent.pressure import Pressure
 from fsagent.agent.profiles import profile_named, short_specs, with_heartbeat
 from fsagent.agent.prompts import read_prompt, system_prompt
 from fsagent.agent.recorder import RecallRecorder, Recorder
@@ -48,7 +49,7 @@ class Agent:
     `model` is a model or its name (None: the setting's); `tools` are typed functions of one's own,
     beside the profile's; `recorder` keeps the turns (default: the recall log); `search` shares an
     index that is open already; `resume` goes on where the last session stopped; without `history`
-    turns make no commits.
+    turns make no commits, and nothing is saved under memory pressure.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Agent:
         self._keeps_history = self._keeps_recall and history
         session = (last_session(workspace.recall) if resume else None) or new_turn_id(workspace)
         self._owns_search, self._own_summary = search is None, summarise is None
+        self._pressure = Pressure()
         self._scope = self._new_scope(search)
         self.session = self._new_session(session, profile, tools, recorder, summarise)
         self._notices = self._opening_notices()
@@ -148,6 +150,8 @@ class Agent:
             raise ConfigError("the message is empty; write what you want to say or ask")
         for sentence in self.notices():
             on_event(Notice(sentence))
+        if self._keeps_history:
+            self._pressure.relieve(self.session, on_event)
         self._scope.writes.clear()
         recall = self.workspace.recall
         day = recall.path_of(recall.now())
