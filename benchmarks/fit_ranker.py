@@ -59,17 +59,25 @@ def cases(path: Path) -> list[Case]:
             snapshot = SnapshotSource(tree, "en").take()
             for question in dataset.questions:
                 if question.sample_id == sample.sample_id and question.category != ADVERSARIAL:
-                    case = _case(store, snapshot, question)
+                    case = make_case(store, snapshot, question)
                     found += [case] if case.gold else []
             store.close()
     return found
 
 
-def _case(store: Store, snapshot: Snapshot, question: Question) -> Case:
+def turns_of(store: Store, snapshot: Snapshot) -> list[int]:
+    """Return the ordinals of the conversation's turns."""
+    return [ordinal for ordinal, dia_id in enumerate(_ids(store, snapshot)) if dia_id]
+
+
+def _ids(store: Store, snapshot: Snapshot) -> list[str | None]:
     documents, paths = snapshot.documents, snapshot.paths
     places = [documents.position(ordinal) for ordinal in range(documents.count)]
-    ids = [store.dia_ids.get((paths[number], line)) for number, line in places]
-    turns = [ordinal for ordinal, dia_id in enumerate(ids) if dia_id]
+    return [store.dia_ids.get((paths[number], line)) for number, line in places]
+
+
+def make_case(store: Store, snapshot: Snapshot, question: Question) -> Case:
+    ids, turns = _ids(store, snapshot), turns_of(store, snapshot)
     rows = {ids[ordinal]: row for row, ordinal in enumerate(turns)}
     plan = make_plan(snapshot, question.text, Settings(), NOW, [])
     features = feature_maker(snapshot, plan)

@@ -63,6 +63,8 @@ class Settings:
     timezone: str | None = None
     day_start: int = 0
     language: str = "en"
+    embeddings: str | None = None
+    embeddings_base_url: str | None = None
     user_name: str = "user"
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     unknown: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -197,9 +199,9 @@ def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
         raise ConfigError(
             f"{key} is {result!r} ({origin}); write one of: {', '.join(_CHOICES[key])}"
         )
-    if key == "base_url" and "://" not in result:
+    if key.endswith("base_url") and "://" not in result:
         raise ConfigError(
-            f"base_url {result!r} ({origin}) has no scheme; write http://... or https://..."
+            f"{key} {result!r} ({origin}) has no scheme; write http://... or https://..."
         )
     if key == "timezone":
         zone(result)

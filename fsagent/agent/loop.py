@@ -189,7 +189,12 @@ class Agent:
     def _own_search(self) -> Finder:
         from fsagent.search.ranked import Search
 
-        return Search(self.workspace.tree, self.settings, self.workspace.clock)
+        encoder = None
+        if self.settings.embeddings is not None:
+            from fsagent.models.embeddings import load_encoder
+
+            encoder = load_encoder(self.settings)
+        return Search(self.workspace.tree, self.settings, self.workspace.clock, encoder=encoder)
 
     def _new_session(
         self,

@@ -17,6 +17,7 @@ from fsagent.cli.common import (
     say_json,
     workspace_option,
 )
+from fsagent.config import Settings
 from fsagent.types import Hit, HitPage
 
 LINES_AROUND = 3
@@ -91,7 +92,9 @@ def search(
         raise click.UsageError("the query is empty; write a few words")
     with open_memory(workspace, as_of=as_of) as memory:
         now = memory.recall.now()
-        finder = Search(memory.tree, memory.settings, memory.clock)
+        finder = Search(
+            memory.tree, memory.settings, memory.clock, encoder=encoder_of(memory.settings)
+        )
         page = finder.search(
             " ".join(query),
             since=since_moment(since, now),
@@ -103,6 +106,15 @@ def search(
 
             page = with_context(memory.tree, page, context)
     return print_page(page, as_json=as_json)
+
+
+def encoder_of(settings: Settings) -> Any:
+    """Return the encoder of an endpoint, where the settings name one."""
+    if settings.embeddings is None:
+        return None
+    from fsagent.models.embeddings import load_encoder
+
+    return load_encoder(settings)
 
 
 @click.command(name="open")

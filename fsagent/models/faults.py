@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -257,3 +258,15 @@ def as_model_error(
     }
     text = advice.get(fault.kind, f"{base_url} refused the request to {model}: {said}.")
     return ModelUnavailable(text, status=problem.status)
+
+
+def connection_fault(error: BaseException) -> Fault:
+    """Return the fault of a connection that was not made, or broke."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return Fault("refused", Problem("the connection was refused"))
+        if isinstance(cause, socket.gaierror):
+            return Fault("refused", Problem("the host's name is not known"))
+        cause = cause.__cause__ or cause.__context__
+    return Fault("broken", Problem(f"the connection broke ({type(error.__cause__).__name__})"))

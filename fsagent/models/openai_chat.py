@@ -7,7 +7,6 @@ import copy
 import importlib
 import logging
 import random
-import socket
 import ssl
 import time
 import weakref
@@ -15,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from fsagent.errors import ModelError
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
 ToolMode = Literal["auto", "native", "json"]
 CONNECT_TIMEOUT_S = 10.0
 MAX_REPAIRS = 12
@@ -170,11 +170,26 @@ class OpenAIChat:
     def listed(self) -> list[dict[str, Any]]:
         """Return what the server lists of its models, in the server's own words."""
         client = self._client(self.address).with_options(timeout=CONNECT_TIMEOUT_S)
+        # Whoever cannot list its models is not asked for a list of those it has instead.
+        return self._once(lambda: [one.to_dict() for one in client.models.list()], offer=False)
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        """Return the server's embedding of each text, where this is an embedding model."""
+        made = self._client(self.address).embeddings
+        return self._once(
+            lambda: [
+                one.embedding
+                for one in made.create(model=self._model, input=texts, encoding_format="float").data
+            ]
+        )
+
+    def _once(self, send: Callable[[], _T], *, offer: bool = True) -> _T:
+        """Send one request; its failures are `ModelError`s."""
         try:
             with self._faults(()):
-                return [one.to_dict() for one in client.models.list()]
+                return send()
         except Fault as fault:
-            raise self._error(fault, 0) from fault
+            raise self._error(fault, 0, offer=offer) from fault
 
     def _attempt(
         self,
@@ -324,9 +339,9 @@ class OpenAIChat:
         )
         return failed < most
 
-    def _error(self, fault: Fault, failed: int) -> ModelError:
+    def _error(self, fault: Fault, failed: int, *, offer: bool = True) -> ModelError:
         offered: list[str] = []
-        if fault.kind == "model":
+        if fault.kind == "model" and offer:
             with contextlib.suppress(ModelError):
                 offered = self.models()
         error = faults.as_model_error(
@@ -350,7 +365,7 @@ class OpenAIChat:
         except openai.APITimeoutError as err:
             raise Fault("broken", Problem(f"no answer within {self._timeout_s:g} s")) from err
         except openai.APIConnectionError as err:
-            raise _connection_fault(err) from err
+            raise faults.connection_fault(err) from err
         except openai.OpenAIError as err:
             raise Fault("final", Problem(str(err))) from err
         except _transport_errors() as err:
@@ -373,17 +388,6 @@ class OpenAIChat:
             )
             weakref.finalize(self, http.close)
         return self._clients[address]
-
-
-def _connection_fault(error: BaseException) -> Fault:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ConnectionRefusedError):
-            return Fault("refused", Problem("the connection was refused"))
-        if isinstance(cause, socket.gaierror):
-            return Fault("refused", Problem("the host's name is not known"))
-        cause = cause.__cause__ or cause.__context__
-    return Fault("broken", Problem(f"the connection broke ({type(error.__cause__).__name__})"))
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

@@ -202,6 +202,10 @@ class Documents:
         columns, i = self._at(ordinal)
         return columns.places[i]
 
+    def all_places(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the places of the documents on disk, and of those behind them."""
+        return self._disk.places, self._tail.places
+
     def flags(self, ordinal: int) -> int:
         """Return a document's shape and kind."""
         columns, i = self._at(ordinal)

@@ -13,6 +13,9 @@ from fsagent.search.text import find_tokens, is_stop_word, token_terms, tokens
 
 Asks = Literal["when", "who", "count", "what"]
 MAX_TERMS = 64
+NO_NAMES = frozenset({"", "user", "assistant", "system", "tool"})
+"""Speakers who are roles and no names."""
+
 _WHEN = re.compile(
     r"\s*(when|what (date|day|month|year|time)|which (month|year|day)|how long|since when)"
 )

@@ -5,19 +5,26 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fsagent.config import Settings
-from fsagent.errors import WorkspaceError
+from fsagent.errors import FsagentError, WorkspaceError
 from fsagent.search.filters import Moment, Wanted, read_filters
 from fsagent.search.index import catch_up
 from fsagent.search.lines import LineReader
-from fsagent.search.ranking import Ranked, contributions, make_plan, rank
+from fsagent.search.ranking import Ranked, make_plan, rank
 from fsagent.search.snapshot import Snapshot, SnapshotSource
 from fsagent.search.typos import nearest_names
 from fsagent.types import Clock, Hit, HitPage
 from fsagent.workspace.tree import Tree
 
+if TYPE_CHECKING:
+    from fsagent.search.vectors import Encoder, Likeness, Vectors
+
 MAX_TAIL = 250
+MAX_ENCODED_TAIL = 32
+"""Lines that may wait where there are vectors: a new process encodes them at its first search."""
+
 MAX_WAITING = 50
 MAX_LIMIT = 500
 MAX_OFFSET = 1_000
@@ -31,9 +38,12 @@ class Search:
     `MAX_TAIL` documents wait, by a search itself; fewer are read as they are.
     """
 
-    def __init__(self, tree: Tree, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, tree: Tree, settings: Settings, clock: Clock, *, encoder: Encoder | None = None
+    ) -> None:
         self._tree, self._settings, self._clock = tree, settings, clock
         self._source = SnapshotSource(tree, settings.language)
+        self._vectors = make_vectors(tree, settings, encoder)
 
     def search(
         self,
@@ -63,16 +73,20 @@ class Search:
         wanted = Wanted(path, speaker, since, until, None if roles is None else tuple(roles))
         filters = read_filters(self._tree, snapshot, wanted, now, notes)
         plan = make_plan(snapshot, query, self._settings, now, notes)
-        ranked = Ranked() if filters is None else rank(snapshot, plan, filters, limit + offset)
+        ranked = Ranked()
+        if filters is not None:
+            likeness = self._likeness(snapshot, query, notes)
+            ranked = rank(snapshot, plan, filters, limit + offset, likeness=likeness)
         reader = LineReader(self._tree, snapshot, plan.query, exclude_turn)
         hits: list[Hit] = []
         skipped = 0
         taken = 0
-        for value, ordinal, features in ranked.order:
+        for value, ordinal, features, added in ranked.order:
             if len(hits) == limit:
                 break
             taken += 1
-            hit = reader.hit(ordinal, value, contributions(features) if explain else None)
+            shown = ranked.contributions(features, added) if explain else None
+            hit = reader.hit(ordinal, value, shown)
             if hit is None:
                 continue
             if skipped < offset:
@@ -91,8 +105,11 @@ class Search:
         )
 
     def catch_up(self, *, timeout_s: float = 0.0) -> bool:
-        """Write what waits into the index; return False where another process is at it."""
-        return catch_up(self._tree, self._settings.language, timeout_s=timeout_s)
+        """Write what waits into the index and encode it; return False where another process is at it."""
+        done = catch_up(self._tree, self._settings.language, timeout_s=timeout_s)
+        if self._vectors is not None:
+            self._vectors.catch_up(self._source.take())
+        return done
 
     def close(self) -> None:
         """Write what waits into the index, if nobody else is at it."""
@@ -104,17 +121,52 @@ class Search:
         """Return how many documents wait to be indexed."""
         return self._source.take().tail_count
 
+    def _likeness(self, snapshot: Snapshot, query: str, notes: list[str]) -> Likeness | None:
+        """Return how like the query each document is, where vectors are asked for and can be had."""
+        if self._vectors is None or not query.strip():
+            return None
+        from fsagent.search.vectors import MAX_NOW
+
+        try:
+            missing = self._vectors.catch_up(snapshot, most=MAX_NOW)
+            if missing:
+                notes.append(
+                    f"{missing} lines have no vector yet; `fsagent index rebuild` makes them"
+                )
+            return self._vectors.likeness(snapshot, query)
+        except (FsagentError, OSError) as err:
+            notes.append(f"ranked without vectors: {err}")
+            return None
+
     def _snapshot(self) -> Snapshot:
         snapshot = self._source.take()
-        if snapshot.tail_count <= MAX_TAIL:
+        if snapshot.tail_count <= (MAX_TAIL if self._vectors is None else MAX_ENCODED_TAIL):
             return snapshot
         try:
-            self.catch_up()
+            catch_up(self._tree, self._settings.language, timeout_s=0.0)
         except (OSError, WorkspaceError, ValueError) as err:
             # A folder that cannot be written is searched all the same.
             _log.debug("the index could not be written: %s", err)
             return snapshot
         return self._source.take()
+
+
+def make_vectors(tree: Tree, settings: Settings, encoder: Encoder | None) -> Vectors | None:
+    """Return the vectors that the settings ask for; None without, or where the extra is missing.
+
+    `encoder` is an endpoint's, made by who may know endpoints.
+    """
+    if encoder is None and settings.embeddings == "minilm":
+        from fsagent.search.minilm import INSTALL, MiniLM, is_installed
+
+        encoder = MiniLM() if is_installed() else None
+        if encoder is None:
+            _log.debug("embeddings: minilm is not installed: %s", INSTALL)
+    if encoder is None:
+        return None
+    from fsagent.search.vectors import Vectors
+
+    return Vectors(tree, encoder)
 
 
 def _name_notes(query: str, snapshot: Snapshot) -> list[str]:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from math import exp, log
 from operator import mul
+from typing import TYPE_CHECKING
 
 from fsagent.config import Settings
 from fsagent.search.analysis import term_hash
 from fsagent.search.features import FEATURES, FeatureMaker, Statistics
 from fsagent.search.filters import Filters
-from fsagent.search.query import Query, QueryTerm, read_query, speaks_of_self
+from fsagent.search.query import NO_NAMES, Query, QueryTerm, read_query, speaks_of_self
 from fsagent.search.snapshot import Snapshot
 from fsagent.search.text import terms as terms_of
 from fsagent.search.typos import MIN_LENGTH, nearest_terms
 from fsagent.search.weights import WEIGHTS
 
+if TYPE_CHECKING:
+    from fsagent.search.vectors import Likeness
+
 FOUND = 200
 CANDIDATES = 400
 _WEIGHTS = [WEIGHTS.get(name, 0.0) for name in FEATURES]
-_NO_NAMES = frozenset({"", "user", "assistant", "system", "tool"})
 
 
 @dataclass
@@ -49,21 +53,30 @@ class Plan:
 
 @dataclass
 class Ranked:
-    order: list[tuple[float, int, tuple[float, ...]]] = field(default_factory=list)
+    """Documents in their order, each with its score, its features and what vectors add to it.
+
+    With vectors the ranker's score is scaled: `(score - mean) / spread`.
+    """
+
+    order: list[tuple[float, int, tuple[float, ...], float | None]] = field(default_factory=list)
     total: int = 0
+    mean: float = 0.0
+    spread: float = 1.0
 
-
-def contributions(values: tuple[float, ...]) -> dict[str, float]:
-    """Return what each feature adds to the score."""
-    weighed = zip(FEATURES, map(mul, _WEIGHTS, values), strict=True)
-    return dict(weighed)
+    def contributions(self, values: tuple[float, ...], added: float | None) -> dict[str, float]:
+        """Return what each feature adds to the score."""
+        weighed = (value / self.spread for value in map(mul, _WEIGHTS, values))
+        found = dict(zip(FEATURES, weighed, strict=True))
+        if added is not None:
+            found |= {"vectors": added, "(mean)": -self.mean / self.spread}
+        return found
 
 
 def make_plan(
     snapshot: Snapshot, text: str, settings: Settings, now: datetime, notes: list[str]
 ) -> Plan:
     """Read a question against what the snapshot holds; `notes` are told what stands nowhere."""
-    names = {name.lower() for name in snapshot.speakers} - _NO_NAMES
+    names = {name.lower() for name in snapshot.speakers} - NO_NAMES
     query = read_query(
         text, names=names, languages=snapshot.languages, default=settings.language, now=now
     )
@@ -88,21 +101,41 @@ def make_plan(
     return plan
 
 
-def rank(snapshot: Snapshot, plan: Plan, filters: Filters, wanted: int) -> Ranked:
+def rank(
+    snapshot: Snapshot,
+    plan: Plan,
+    filters: Filters,
+    wanted: int,
+    *,
+    likeness: Likeness | None = None,
+) -> Ranked:
     """Return candidates in their order, `wanted` of them at least, and how many documents match."""
-    if not plan.terms:
+    if not plan.terms and likeness is None:
         return Ranked()
     features = feature_maker(snapshot, plan)
-    pool, total = candidates(snapshot, plan, filters, features, wanted)
+    pool, total = candidates(snapshot, plan, filters, features, wanted) if plan.terms else ([], 0)
+    if likeness is not None:
+        from fsagent.search.fusion import widen
+
+        pool = widen(pool, likeness, lambda ordinal: filters.allows(snapshot, ordinal))
+    if not pool:
+        return Ranked(total=total)
+    values = [features(ordinal) for ordinal in pool]
+    scores = [sum(map(mul, _WEIGHTS, row)) for row in values]
+    ranked = Ranked(total=total)
+    added: Sequence[float | None] = [None] * len(pool)
+    if likeness is not None:
+        from fsagent.search.fusion import fuse
+
+        fused = fuse(scores, likeness.of(pool))
+        scores, added = list(fused.scores), fused.added
+        ranked.mean, ranked.spread = fused.mean, fused.spread
+    ranked.order = list(zip(scores, pool, values, added, strict=True))
     documents, paths = snapshot.documents, snapshot.paths
-    order = []
-    for ordinal in pool:
-        values = features(ordinal)
-        order.append((sum(map(mul, _WEIGHTS, values)), ordinal, values))
     places = {ordinal: documents.position(ordinal) for ordinal in pool}
     # Ties go by path and line, so that the same query gives the same page everywhere.
-    order.sort(key=lambda item: (-item[0], paths[places[item[1]][0]], places[item[1]][1]))
-    return Ranked(order, total)
+    ranked.order.sort(key=lambda row: (-row[0], paths[places[row[1]][0]], places[row[1]][1]))
+    return ranked
 
 
 def candidates(
