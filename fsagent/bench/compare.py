@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,19 @@ def compare(a: Path, b: Path) -> list[Difference]:
     return found
 
 
-def markdown(differences: list[Difference], a: str, b: str) -> str:
-    """Return the comparison as a Markdown table."""
+def different(a: Path, b: Path) -> list[str]:
+    """Return what two runs were asked that is not the same: the more, the less a difference says."""
+    found = []
+    first, second = (_config(path) for path in (a, b))
+    for key in sorted(first.keys() | second.keys()):
+        before, after = first.get(key), second.get(key)
+        if before != after:
+            found.append(f"{key} ({before if before is not None else '-'} / {after or '-'})")
+    return found
+
+
+def markdown(differences: list[Difference], a: str, b: str, *, apart: Sequence[str] = ()) -> str:
+    """Return the comparison as a Markdown table; `apart` is what the runs differ in."""
     rows = [
         [
             one.group,
@@ -106,7 +117,8 @@ def markdown(differences: list[Difference], a: str, b: str) -> str:
         for one in differences
     ]
     note = (
-        f"A is {a}, B is {b}. Difference: B minus A in points, with a 95 % interval: the wider of a "
+        f"A is {a}, B is {b}; they differ in {', '.join(apart) or 'nothing'}. "
+        "Difference: B minus A in points, with a 95 % interval: the wider of a "
         "bootstrap over questions and one over whole conversations. "
         "McNemar: questions right in A alone / in B alone, exact p; "
         f"right is a judge's verdict, or F1 of {RIGHT_F1} and more."
@@ -178,6 +190,22 @@ def _check_same_questions(a: _Run, b: _Run) -> None:
             f"the runs are over different questions ({only_a} only in the first, {only_b} only in "
             "the second); run both with the same --sample, --categories and --limit"
         )
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """Return a run's configuration, the model's settings and the prompt's name beside the rest."""
+    run = RunDirectory.open(path)
+    try:
+        manifest = run.read_json("run.json")
+    finally:
+        run.close()
+    config = {**manifest["config"], "commit": manifest["commit"]}
+    config.update({f"model.{k}": v for k, v in (config.pop("model") or {}).items()})
+    prompt = config.pop("answer_prompt") or {}
+    # Each system has its own prompt and window; that says no more than the system's name.
+    for key in ("agent_prompt_sha256", "window_tokens"):
+        config.pop(key, None)
+    return {**config, "answer_prompt": prompt.get("name")}
 
 
 def _names(run: _Run, prefix: str) -> set[str]:

@@ -52,11 +52,15 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said. `label` is None after an error, which `error` then names."""
+    """What a judge said. `label` is None after an error, which `error` then names.
+
+    `reply` is the last reply that could not be read.
+    """
 
     label: Label | None
     reason: str = ""
     error: str | None = None
+    reply: str | None = None
     attempts: int = 1
     usage: Usage = field(default_factory=Usage)
 
@@ -67,21 +71,22 @@ def judge(model: Model, name: str, *, question: str, gold: str, answer: str) -> 
         Message("system", JUDGE_PROMPTS[name]),
         Message("user", f"Question: {question}\nGold answer: {gold}\nGiven answer: {answer}"),
     ]
-    usage, error = Usage(), ""
+    usage, error, reply = Usage(), "", None
     for attempt in range(1, ATTEMPTS + 1):
         try:
             completion = model.complete(request)
             usage += completion.usage
+            reply = completion.message.content
             if completion.finish_reason == "length":
                 raise MalformedResponse("the reply was cut at its length limit")
-            label, reason = parse_verdict(completion.message.content)
+            label, reason = parse_verdict(reply)
             return Verdict(label, reason, attempts=attempt, usage=usage)
         except (ValueError, ModelError) as err:
             error = f"{type(err).__name__}: {err}"
             # Another request than before, so that a cache does not give the same reply again.
             note = f"Attempt {attempt} could not be read ({err}). {_REPLY}"
             request = [*request[:2], Message("user", note)]
-    return Verdict(None, error=error, attempts=ATTEMPTS, usage=usage)
+    return Verdict(None, error=error, reply=reply, attempts=ATTEMPTS, usage=usage)
 
 
 def parse_verdict(reply: str) -> tuple[Label, str]:

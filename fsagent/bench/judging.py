@@ -142,6 +142,7 @@ def _row(job: Job, model: str, verdict: Verdict) -> Row:
         "label": verdict.label,
         "reason": verdict.reason,
         "error": verdict.error,
+        "reply": verdict.reply,
         "attempts": verdict.attempts,
         "usage": verdict.usage.as_dict(),
     }
@@ -208,6 +209,7 @@ def _calibration(rows: Sequence[Row]) -> dict[str, Any]:
         passed = sum(label == "CORRECT" for label in labels)
         found[subject] = {
             "n": len(labels),
+            "errors": sum(row["subject"] == subject and row["label"] is None for row in rows),
             "passed": round(passed / len(labels), 4) if labels else None,
         }
     return found

@@ -15,7 +15,7 @@ from fsagent.bench.summary import HEADLINE, Summary, ranks
 
 _RETRIEVAL = ("recall@5", "recall@10", "recall@20", "recall@50", "mrr", "ndcg@10", "recall@2000tok")
 _SESSIONS = ("session_recall@1", "session_recall@5", "session_recall@10", "session_mrr")
-_GAPS = {"errors": "errors", "missing": "not asked", "judge_errors": "answers without a verdict"}
+_GAPS = {"errors": "errors", "missing": "not asked", "judge_errors": "verdicts missing"}
 _ERROR_CHARACTERS = 160
 _ANSWERS = ("f1", "f1_repaired", "em", "bleu1", "rougeL", "words")
 
@@ -107,6 +107,8 @@ def _over(content: Mapping[str, Any]) -> str:
     data, documents = content["dataset"], content["documents"]
     prompt = content.get("mode", {}).get("answer_prompt")
     asked = f"; answer prompt {prompt}" if prompt else ""
+    if data.get("duplicates"):
+        asked += f"; {data['duplicates']} questions stand there twice"
     return (
         f"{data['questions']} questions of {', '.join(data['samples'])}; "
         f"{_span(documents['turns'])} turns and {_span(documents['sessions'])} sessions a "
@@ -120,10 +122,12 @@ def _made(contents: Sequence[Mapping[str, Any]]) -> str:
     if not made:
         return ""
     days = sorted({one["started"][:10] for one in made})
-    commits = sorted({str(one["commit"] or "no commit")[:20] for one in made})
+    commits = {one["commit"] for one in made}
+    commits |= {again["commit"] for one in made for again in one.get("resumed", [])}
+    named_commits = ", ".join(sorted(str(commit or "no commit")[:20] for commit in commits))
     machines = sorted({f"{one['machine']}, Python {one['python']}" for one in made})
     day = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"Run {day}, commit {', '.join(commits)}; {'; '.join(machines)}."
+    return f"Run {day}, commit {named_commits}; {'; '.join(machines)}."
 
 
 def _mode(content: Mapping[str, Any]) -> list[str]:
@@ -300,6 +304,7 @@ def _cost_table(contents: Sequence[Mapping[str, Any]]) -> str:
                 f"{cost['context_tokens']:.0f}",
                 f"{cost['tool_calls']:.1f}",
                 str(cost["prompt_tokens"]),
+                str(cost["cached_tokens"]),
                 str(cost["completion_tokens"]),
                 *(f"{cost['latency_s'][q]:.3f}" for q in ("p50", "p95", "p99")),
                 _usd(cost["usd"]),
@@ -312,6 +317,7 @@ def _cost_table(contents: Sequence[Mapping[str, Any]]) -> str:
         "context tokens a question",
         "tool calls",
         "prompt tokens",
+        "of them cached",
         "completion tokens",
     ]
     more = ["p50 s", "p95 s", "p99 s", "USD", "ingestion s", "store MB", "judges USD"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from fsagent.bench.datasets.read import read_dataset
@@ -11,7 +12,7 @@ from fsagent.bench.errata import Erratum, load_errata
 from fsagent.bench.executors import outcomes
 from fsagent.bench.judges import Verdict
 from fsagent.bench.judging import JUDGEMENTS, judge_run
-from fsagent.bench.manifest import make_manifest
+from fsagent.bench.manifest import commit, make_manifest
 from fsagent.bench.options import BenchOptions, config_sha256, configuration, select
 from fsagent.bench.progress import OnProgress, Progress, Watch, cost_of
 from fsagent.bench.report import markdown
@@ -123,10 +124,23 @@ def _open_run(
         _check_same(run, config)
         for name in ("predictions.jsonl", "ingest.jsonl"):
             run.mend(name)
+        _note_resume(run)
         return run
     run = RunDirectory.create(options.out)
     run.write_json("run.json", make_manifest(options, dataset, questions, config))
     return run
+
+
+def _note_resume(run: RunDirectory) -> None:
+    """Note in the manifest that the rest comes from another commit, where it does."""
+    manifest = run.read_json("run.json")
+    resumed = manifest.get("resumed", [])
+    if commit() != (resumed[-1] if resumed else manifest)["commit"]:
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        run.write_json(
+            "run.json",
+            {**manifest, "resumed": [*resumed, {"started": when, "commit": commit()}]},
+        )
 
 
 def _check_same(run: RunDirectory, config: Mapping[str, Any]) -> None:

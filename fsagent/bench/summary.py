@@ -87,13 +87,17 @@ def summarize(
     answers = _Scored(answered, score_answer)
     content: dict[str, Any] = {
         "dataset": {
-            key: manifest["dataset"][key] for key in ("name", "sha256", "samples", "questions")
+            **{key: manifest["dataset"][key] for key in ("name", "sha256", "samples", "questions")},
+            "duplicates": _duplicates(rows),
         },
         "system": manifest["system"],
         "model": manifest["model"],
         "config_sha256": manifest["config_sha256"],
         "mode": _mode(manifest["config"]),
-        "made": {key: manifest[key] for key in ("started", "commit", "python", "machine")},
+        "made": {
+            **{key: manifest[key] for key in ("started", "commit", "python", "machine")},
+            "resumed": manifest.get("resumed", []),
+        },
         "documents": _documents(manifest),
         "retrieval": retrieval.means(),
         "answers": answers.means(),
@@ -115,7 +119,10 @@ def summarize(
         content["judges"] = judge_summary(judgements, answered, GROUPS)
         for one in content["judges"].values():
             one["usd"] = _usd(Usage(**one["usage"]), one["model"], known)
-        content["judge_errors"] = sum(one["errors"] for one in content["judges"].values())
+        content["judge_errors"] = sum(
+            one["errors"] + sum(probe["errors"] for probe in one["calibration"].values())
+            for one in content["judges"].values()
+        )
     if errata is not None:
         content["views"] = {
             name: _view(view(answered, errata, name), sessions, judgements) for name in VIEWS
@@ -259,6 +266,11 @@ def _documents(manifest: Mapping[str, Any]) -> dict[str, Any]:
         ]
         for kind in ("turns", "sessions")
     }
+
+
+def _duplicates(rows: Sequence[Row]) -> int:
+    """Return how many questions say what an earlier one of the same conversation says."""
+    return len(rows) - len({(row["sample_id"], row["question"]) for row in rows})
 
 
 def _mode(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -282,7 +282,8 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
     if as_json:
         say_json([difference.as_dict() for difference in differences])
     else:
-        say(comparing.markdown(differences, str(first), str(second)))
+        apart = comparing.different(first, second)
+        say(comparing.markdown(differences, str(first), str(second), apart=apart))
 
 
 @bench.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent.bench.compare import compare, markdown
+from fsagent.bench.compare import compare, different, markdown
 from fsagent.bench.diagnose import OUTCOMES, diagnose
 from fsagent.bench.diagnose import markdown as diagnosis_markdown
 from fsagent.bench.options import BenchOptions
@@ -32,6 +32,22 @@ def test_the_oracle_beats_no_memory_pair_by_pair(runs: tuple[Path, Path]) -> Non
     assert f1.test.only_b > f1.test.only_a == 0
     assert ("5", "refusal_rate") in found
     assert "McNemar" in markdown(list(found.values()), "a", "b")
+
+
+def test_the_comparison_says_what_the_runs_differ_in(
+    runs: tuple[Path, Path], demo_file: Path
+) -> None:
+    assert different(*runs) == ["system (no-memory / oracle)"]
+    assert different(runs[0], runs[0]) == []
+    other = runs[0].parent / "budget"
+    run_benchmark(BenchOptions(data=demo_file, out=other, system="bm25", budget_tokens=9, epoch=2))
+    assert different(runs[1], other) == [
+        "budget_tokens (1500 / 9)",
+        "epoch (1 / 2)",
+        "system (oracle / bm25)",
+    ]
+    text = markdown(compare(*runs), "a", "b", apart=different(*runs))
+    assert "they differ in system (no-memory / oracle)" in text
 
 
 def test_a_run_against_itself_differs_in_nothing(runs: tuple[Path, Path]) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,29 @@ def test_a_manifest_says_how_the_run_was_made(options: BenchOptions) -> None:
     assert set(manifest["prompts"]["judges"]) == {"generous", "strict"}
     assert len(manifest["prompts"]["answer"]) == 64
     assert set(manifest["seeds"]) == {"draw", "bootstrap", "calibration", "official-prompt"}
+
+
+def test_a_resume_from_another_commit_is_noted_and_reported(options: BenchOptions) -> None:
+    run_benchmark(options)
+    file = options.out / "run.json"
+    manifest = json.loads(file.read_text(encoding="utf-8"))
+    assert "resumed" not in manifest
+    file.write_text(json.dumps({**manifest, "commit": "0123456789ab"}), encoding="utf-8")
+    for _ in range(2):  # the second resume comes from the commit of the first
+        run_benchmark(dataclasses.replace(options, resume=True))
+    resumed = json.loads(file.read_text(encoding="utf-8"))["resumed"]
+    assert [one["commit"] for one in resumed] == [manifest["commit"]]
+    assert re.search(r"commit [^;]*0123456789ab", (options.out / "report.md").read_text("utf-8"))
+
+
+def test_questions_that_stand_twice_are_counted(options: BenchOptions, tmp_path: Path) -> None:
+    content = json.loads(options.data.read_text(encoding="utf-8"))
+    content[0]["qa"].append(content[0]["qa"][0])
+    data = tmp_path / "twice.json"
+    data.write_text(json.dumps(content), encoding="utf-8")
+    summary = run_benchmark(dataclasses.replace(options, data=data))
+    assert summary.content["dataset"]["duplicates"] == 1
+    assert "1 questions stand there twice" in (options.out / "report.md").read_text("utf-8")
 
 
 def test_a_published_manifest_holds_no_text_and_no_local_path(

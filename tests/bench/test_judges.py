@@ -143,7 +143,7 @@ def test_a_judged_run_has_scores_intervals_and_calibration(run: RunDirectory) ->
     assert judged["1-4"]["n"] == 13
     assert judged["errors"] == 0
     assert "5" not in judged
-    assert judged["calibration"]["gold"] == {"n": 13, "passed": 1.0}
+    assert judged["calibration"]["gold"] == {"n": 13, "errors": 0, "passed": 1.0}
     assert judged["calibration"]["specific"]["n"] >= 10
     assert judged["calibration"]["specific"]["passed"] < 0.4
     assert judged["calibration"]["vague"]["n"] == 13
@@ -161,9 +161,23 @@ def test_errors_make_the_run_incomplete_and_are_asked_again(run: RunDirectory) -
     summary = finish(run)
     (judged,) = summary.content["judges"].values()
     assert (judged["errors"], "1-4" in judged, summary.complete) == (13, False, False)
-    assert "13 answers without a verdict" in (run.root / "report.md").read_text(encoding="utf-8")
+    assert "13 verdicts missing" in (run.root / "report.md").read_text(encoding="utf-8")
     judge_run(run, ["strict"], Scripted(endless(literal)), calibration=0)
     assert finish(run).complete
+
+
+def test_a_probe_without_a_verdict_makes_the_run_incomplete_too(run: RunDirectory) -> None:
+    replies = [RIGHT] * 13 + ["CORRECT"] * 9
+    judge_run(run, ["strict"], Scripted(replies), calibration=1)
+    summary = finish(run)
+    (judged,) = summary.content["judges"].values()
+    probes = judged["calibration"].values()
+    assert (judged["errors"], sum(probe["errors"] for probe in probes)) == (0, 3)
+    assert {row["subject"] for row in judged["failed"]} == {"gold", "specific", "vague"}
+    assert (summary.content["judge_errors"], summary.complete) == (3, False)
+    assert "## Verdicts that failed" in (run.root / "report.md").read_text(encoding="utf-8")
+    failed = [row for row in run.rows("judgements.jsonl") if row["error"]]
+    assert {row["reply"] for row in failed} == {"CORRECT"}
 
 
 def test_a_changed_answer_needs_a_new_verdict(run: RunDirectory) -> None:
