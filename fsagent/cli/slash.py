@@ -20,6 +20,7 @@ HELP = """\
 /memory        the core blocks
 /search WORDS  search all memory
 /undo [TURN]   take back what the last turn that changed memory wrote, or that turn
+/sleep         keep what lasts of what was said, now; it happens by itself when you are away
 /retry         ask the last message again, where it got no answer
 /model [NAME]  the model in use, or go on with another one
 /exit          end the chat (or Ctrl-D)
@@ -106,6 +107,13 @@ def last_turn_that_wrote(memory: Workspace) -> str | None:
     return next((turn for turn in turns if turn not in undone), None)
 
 
+def _sleep(chat: Chat, rest: str) -> None:
+    from fsagent.agent.sleep import sleep as asleep
+    from fsagent.cli.sleeping import print_report
+
+    print_report(asleep.sleep(chat.memory, settings=chat.agent.settings), verbose=True)
+
+
 def _retry(chat: Chat, rest: str) -> None:
     if chat.agent.unanswered is None:
         note("fsagent: the last message of this conversation has its answer")
@@ -125,6 +133,7 @@ COMMANDS: Mapping[str, Callable[[Chat, str], None]] = {
     "/memory": _memory,
     "/search": _search,
     "/undo": _undo,
+    "/sleep": _sleep,
     "/retry": _retry,
     "/model": _model,
 }

@@ -52,13 +52,14 @@ def sleep(
         if as_json:
             say_json(_shape(report))
         else:
-            _print(report, verbose=verbose, landing=landing)
+            print_report(report, verbose=verbose, landing=landing)
         for text in memory.history.notices():
             note(f"fsagent: {text}")
     return 0 if report.stop in _WORKED else 2
 
 
-def _print(report: SleepReport, *, verbose: bool, landing: bool) -> None:
+def print_report(report: SleepReport, *, verbose: bool = False, landing: bool = False) -> None:
+    """Print what a sleep did."""
     if report.diff:
         say(report.diff)
     if verbose:

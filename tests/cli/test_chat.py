@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,30 @@ def test_undo_takes_back_what_the_last_turn_wrote(memory: Path, scripted: Any) -
         tty.wait_for_prompt()
         tty.type("/undo\n")
         tty.wait_for("there is nothing to undo")
+
+
+def test_sleep_in_a_chat_keeps_what_lasts(fsagent: Run, memory: Path) -> None:
+    lines = "I live in Porto.\n/sleep\n/memory\n"
+    done = fsagent("chat", "-w", "memory", "--model", "offline", stdin=lines)
+    assert "Porto" in done.stdout.partition("human (")[2]
+    assert "take it back with: fsagent undo" in done.stderr
+
+
+def test_an_idle_chat_sleeps_and_says_so(memory: Path) -> None:
+    env = {"FSAGENT_SLEEP_AFTER_S": "0.1"}
+    arguments = ["chat", "-w", "memory", "--model", "offline"]
+    with on_terminal(*arguments, cwd=memory.parent, env=env) as tty:
+        tty.wait_for_prompt()
+        tty.type("I live in Porto.\n")
+        tty.wait_for_prompt()
+        end = time.monotonic() + 30
+        while "Porto" not in (memory / "core/human.md").read_text():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        while "slept meanwhile" not in tty.text:
+            assert time.monotonic() < end
+            tty.type("/model\n")
+            tty.wait_for_prompt()
 
 
 def test_several_lines_are_one_message_on_a_terminal(memory: Path, scripted: Any) -> None:
