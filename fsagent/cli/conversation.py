@@ -62,6 +62,7 @@ class Conversation:
             run_command(line, Chat(self._agent, self._memory, self._retry))
         except KeyboardInterrupt:
             note("(stopped)")
+        self._idle.turn_ended()
 
     def _wake(self) -> None:
         """Stop sleeping, and say what became of it."""

@@ -40,6 +40,7 @@ _NEXT = (
     "(Next JSON object. If the results answer what was asked, the answer and no more, in the fewest "
     'words, dates like 3 May 2020: {"reply": ...}. Else look with other words: {"tool": ...}.)'
 )
+_HIGH_SURROGATES = "".join(map(chr, range(0xD800, 0xDC00)))
 _ASKS = re.compile(r"[?\uff1f\u061f]")
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
 
@@ -167,7 +168,7 @@ def read_json_reply(completion: Completion, tools: Sequence[ToolSpec]) -> Comple
     said = _reply_of(text)
     if completion.finish_reason in ("length", "content_filter"):
         # Half a JSON object is nothing to show: keep what there is of the reply's text.
-        return _with_text(completion, said if said is not None else _half_reply(text))
+        return _with_text(completion, said if said is not None else half_reply(text))
     named = _CALLED.match(text)  # a call of a tool that does not exist is still a call
     found = find_calls(text, [*(tool.name for tool in tools), *(named.groups() if named else ())])
     if found.calls:
@@ -199,16 +200,25 @@ def _reply_of(text: str) -> str | None:
     return None
 
 
-def _half_reply(text: str) -> str:
+def half_reply(text: str) -> str:
+    """Return what can be read of a reply that is not whole: nothing of a call, all of plain text."""
     found = re.match(r'\s*\{\s*"reply"\s*:\s*"', text)
     if not found:
-        return "" if text[:1] == "{" else text
-    half = text[found.end() :]
-    half = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", half)
+        return "" if text.lstrip()[:1] in ("{", "") else text
+    half = _string_so_far(text[found.end() :])
     try:
-        return str(json.loads(f'"{half}"', strict=False))
+        # A character of two escapes may have its second one still to come.
+        return str(json.loads(f'"{half}"', strict=False)).rstrip(_HIGH_SURROGATES)
     except ValueError:
         return half
+
+
+def _string_so_far(text: str) -> str:
+    """Return a JSON string up to its closing quote or to an escape that is not whole."""
+    end = re.search(r'(?<!\\)(?:\\\\)*"', text)
+    if end:
+        return text[: end.end() - 1]
+    return re.sub(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z", r"\1", text)
 
 
 def _plain(message: Message, names: Mapping[str, str], *, speaks_json: bool) -> Message:

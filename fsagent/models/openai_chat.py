@@ -202,10 +202,9 @@ class OpenAIChat:
         in_json = self._in_json(quirks)
         body = self._body(messages, tools, quirks)
         reply = Reply()
-        visible.begin()
-        grow = None if in_json and tools else visible.grow
+        visible.begin(in_json=in_json and bool(tools))
         try:
-            self._receive(reply, quirks.address or addresses(self.base_url)[0], body, grow)
+            self._receive(reply, quirks.address or addresses(self.base_url)[0], body, visible.grow)
         except Fault as fault:
             # The server had said that the reply is whole: only its trailer is lost.
             if reply.finish is None or fault.kind != "broken" or fault.malformed:
@@ -239,7 +238,7 @@ class OpenAIChat:
         reply: Reply,
         address: str,
         body: Mapping[str, Any],
-        grow: Callable[[str], None] | None,
+        grow: Callable[[str], None],
     ) -> None:
         """Fill `reply` from the endpoint; returns only when the server says that it is whole."""
         sent = body.keys() - {"model", "messages"}
@@ -251,8 +250,7 @@ class OpenAIChat:
                 if faults.is_error(chunk):
                     raise faults.classify(faults.read_problem(chunk), sent=sent)
                 reply.add(chunk)
-                if grow is not None:
-                    grow(reply.text)
+                grow(reply.text)
         if not reply.choices:
             raise Fault("broken", Problem("the reply holds no choices"), malformed=True)
         if reply.finish is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from fsagent.models.json_mode import half_reply
 from fsagent.models.thinking import shown_so_far
 from fsagent.models.tool_text import shown_before_calls
 
@@ -23,15 +24,21 @@ class VisibleText:
         self, on_text: Callable[[str], None] | None, *, calls: bool, headless: bool
     ) -> None:
         self._on_text, self._calls, self._headless = on_text, calls, headless
+        self._in_json = False
         self._shown, self._unmarked, self._looked_at = "", 0, 0
 
-    def begin(self) -> None:
-        """Start on another attempt."""
+    def begin(self, *, in_json: bool = False) -> None:
+        """Start on another attempt; `in_json` says that the reply is an object with the text in it."""
+        self._in_json = in_json
         self._unmarked = self._looked_at = 0
 
     def grow(self, text: str) -> None:
         """Pass on what can be shown of the reply so far."""
         if self._on_text is None:
+            return
+        if self._in_json:
+            if text.lstrip()[:1] == "{":
+                self._show(half_reply(text).strip())
             return
         if not self._headless and not _MARK.search(text, self._unmarked):
             self._unmarked = len(text)  # nothing that could open a block: most replies, all along

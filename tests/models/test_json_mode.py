@@ -16,6 +16,7 @@ from fsagent.models.json_mode import (
     response_format,
 )
 from fsagent.models.openai_chat import JSON_MAX_TOKENS
+from fsagent.models.visible import VisibleText
 from fsagent.types import Completion, Message, ToolCall, ToolSpec
 
 GREP = ToolSpec(
@@ -194,6 +195,35 @@ def test_a_reply_cut_by_its_length_calls_nothing(said: str, content: str) -> Non
     assert (read.message.content, read.message.tool_calls) == (content, ())
 
 
+SAID = 'A "dog" \\\\ caf\u00e9 \U0001f600\nand more.'
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_reply_is_shown_while_it_grows(ascii_only: bool) -> None:
+    pieces: list[str] = []
+    visible = VisibleText(pieces.append, calls=True, headless=False)
+    visible.begin(in_json=True)
+    whole = json.dumps({"reply": SAID}, ensure_ascii=ascii_only)
+    for end in range(1, len(whole) + 1):
+        visible.grow(whole[:end])
+    visible.finish(SAID)
+    assert "".join(pieces) == SAID
+    assert len(pieces) > 10
+
+
+@pytest.mark.parametrize(
+    "whole",
+    ['{"tool": "grep", "arguments": {"pattern": "reply"}}', '[{"reply": "x"}]', "plain", ' {"re'],
+)
+def test_nothing_but_a_reply_is_shown_while_it_grows(whole: str) -> None:
+    pieces: list[str] = []
+    visible = VisibleText(pieces.append, calls=True, headless=False)
+    visible.begin(in_json=True)
+    for end in range(1, len(whole) + 1):
+        visible.grow(whole[:end])
+    assert pieces == []
+
+
 def test_the_json_mode_runs_a_conversation_at_an_endpoint(server, connect) -> None:
     server.play(
         text('{"tool": "grep", "arguments": {"pattern": "pet"}}'), text('{"reply": "A dog."}')
@@ -204,7 +234,7 @@ def test_the_json_mode_runs_a_conversation_at_an_endpoint(server, connect) -> No
     first = model.complete(messages, [GREP], on_text=pieces.append)
     result = Message("tool", "core/human.md:3: a dog", tool_call_id=first.message.tool_calls[0].id)
     last = model.complete([*messages, first.message, result], [GREP], on_text=pieces.append)
-    assert (last.message.content, pieces) == ("A dog.", ["A dog."])
+    assert (last.message.content, "".join(pieces)) == ("A dog.", "A dog.")
     sent = server.requests[1].body
     assert "tools" not in sent
     assert sent["max_tokens"] == JSON_MAX_TOKENS
