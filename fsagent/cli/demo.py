@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from fsagent.cli.common import note, say
 from fsagent.config import Settings
 from fsagent.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from fsagent.agent.loop import Agent
+    from fsagent.memory.workspace import Workspace
 
 QUESTIONS = (
     "When did Ines sign the papers for the sloop?",
@@ -18,6 +23,13 @@ QUESTIONS = (
     "What is the name of Bruno's parrot?",
     "Where did Oskar study medicine?",
 )
+CHAT = (
+    "Hi! My name is Lena and I live in Bremen.",
+    "I work as a nurse, and my sister Irene lives in Rome.",
+    "If I won the lottery, I would move to Tahiti.",
+    "I'm allergic to nuts. What a wet day it is!",
+)
+CORRECTION = "Actually, I moved to Lisbon yesterday."
 SHOWN_SYSTEMS = ("agent", "search", "bm25", "grep", "full-context", "no-memory")
 
 
@@ -27,8 +39,8 @@ def demo(directory: str | None) -> None:
     """Show everything on a small conversation, without a key.
 
     Makes a workspace in DIR (default: a temporary folder, deleted at the end), imports a
-    conversation written for this project, asks some questions with the embedded offline model, and
-    runs the LoCoMo-style harness on it.
+    conversation written for this project, asks some questions with the embedded offline model, lets
+    it sleep over a short chat, and runs the LoCoMo-style harness.
     """
     if directory is not None:
         _show(Path(directory))
@@ -39,16 +51,21 @@ def demo(directory: str | None) -> None:
 
 
 def _show(folder: Path) -> None:
-    memory = folder / "memory"
-    if memory.exists():
-        raise WorkspaceError(f"{memory} exists; choose another folder, or delete it")
+    memory, chat = folder / "memory", folder / "chat"
+    for one in (memory, chat):
+        if one.exists():
+            raise WorkspaceError(f"{one} exists; choose another folder, or delete it")
     say("1. A workspace, and a conversation of two people imported into it")
     _import(memory)
     say()
     say("2. Questions, answered out of memory by the embedded offline model")
     _ask(memory)
     say()
-    say("3. The harness on the same conversation (a handful of questions: it shows the form,")
+    say("3. A chat, and a sleep: what a person says of themselves becomes facts in core memory,")
+    say("   with the lines they rest on; a newer one takes an older one's place")
+    _sleep(chat)
+    say()
+    say("4. The harness on the conversation of 1 (a handful of questions: it shows the form,")
     say("   not how good anything is)")
     _bench(folder)
 
@@ -79,6 +96,47 @@ def _ask(memory: Path) -> None:
             say(f"   A: {answer.text}")
             for citation in answer.citations:
                 say(f"      {citation.path}:{citation.line}: {citation.text}")
+
+
+def _sleep(folder: Path) -> None:
+    from fsagent.agent.loop import Agent
+    from fsagent.memory.workspace import Workspace
+
+    with (
+        Workspace.init(folder, settings=Settings()) as workspace,
+        Agent(workspace, "offline") as agent,
+    ):
+        for text in CHAT:
+            _say_to(agent, text)
+        _show_sleep(workspace)
+        _say_to(agent, CORRECTION)
+        _show_sleep(workspace)
+    with (
+        Workspace.open(folder, settings=Settings()) as workspace,
+        Agent(workspace, "offline") as agent,
+    ):
+        for question in ("Where do I live?", "Where does my sister live?"):
+            answer = agent.run(question)
+            say(f"   Q: {question}")
+            say(f"   A: {answer.text}   (from core, {answer.tool_calls} searches)")
+            for citation in answer.citations:
+                say(f"      {citation.path}:{citation.line}: {citation.text}")
+
+
+def _say_to(agent: Agent, text: str) -> None:
+    agent.run(text)
+    say(f"   > {text}")
+
+
+def _show_sleep(workspace: Workspace) -> None:
+    from fsagent.agent.sleep.sleep import sleep
+
+    workspace.history.wait()
+    report = sleep(workspace, "offline")
+    say(f"   sleep: {report.text}")
+    for line in report.diff.splitlines():
+        if line[:1] in "+-" and not line.startswith(("+++", "---")):
+            say(f"     {line}")
 
 
 def _bench(folder: Path) -> None:

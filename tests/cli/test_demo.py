@@ -20,6 +20,19 @@ def test_demo_answers_with_citations_refuses_and_prints_the_table(
     assert (tmp_path / "shown/memory/recall/2024/2024-03-03.jsonl").is_file()
 
 
+def test_demo_sleeps_over_a_chat_and_answers_from_core(fsagent: Run, tmp_path: Path) -> None:
+    done = fsagent("demo", "shown")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert "+- Sister Irene lives in Rome." in done.stdout
+    assert any(line.startswith("-- Lives in Bremen. [") for line in lines)
+    assert any(line.startswith("+- Lives in Lisbon (since ") for line in lines)
+    assert "Tahiti" not in (tmp_path / "shown/chat/core/human.md").read_text(encoding="utf-8")
+    answer = lines[lines.index("Q: Where do I live?") + 1 :]
+    assert answer[0].startswith("A: Lisbon [")
+    assert answer[0].endswith("(from core, 0 searches)")
+    assert answer[1].endswith("Actually, I moved to Lisbon yesterday.")
+
+
 def test_demo_leaves_nothing_behind_without_a_folder(fsagent: Run, tmp_path: Path) -> None:
     assert fsagent("demo").returncode == 0
     assert list(tmp_path.iterdir()) == []
