@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from fsagent.errors import ConfigError
 
@@ -28,6 +28,7 @@ _LEAST = {
     "idle_timeout_s": 0.001,
 }
 _MOST = {"day_start": 23}
+_NAMES = tuple[str, ...]
 _CHOICES = {"profile": ("filesystem", "memgpt"), "tool_mode": ("auto", "native", "json")}
 
 
@@ -65,6 +66,8 @@ class Settings:
     language: str = "en"
     embeddings: str | None = None
     embeddings_base_url: str | None = None
+    shared: str | None = None
+    shared_blocks: tuple[str, ...] | None = None
     user_name: str = "user"
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     unknown: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -129,6 +132,8 @@ def masked(name: str, value: object) -> str:
     """Return a setting's value for showing, secrets masked."""
     if value is None:
         return ""
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "(none)"
     return (
         f"{str(value)[:3]}...({len(str(value))} characters)" if name in SECRET_KEYS else str(value)
     )
@@ -187,12 +192,15 @@ def _merge(settings: Settings, values: Mapping[str, Any], origin: str) -> Settin
 
 
 def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
-    wanted = next((kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)), str)
+    kinds = (hint,) if get_origin(hint) is tuple else get_args(hint) or (hint,)
+    wanted = next((kind for kind in kinds if kind is not type(None)), str)
     shown = masked(key, value) if key in SECRET_KEYS else repr(value)
     try:
         result = _converted(value, wanted)
     except (TypeError, ValueError, OverflowError) as err:
-        kind = {int: "a whole number", float: "a number"}.get(wanted, "text")
+        kind = {int: "a whole number", float: "a number", _NAMES: "a list of names, [a, b]"}.get(
+            wanted, "text"
+        )
         raise ConfigError(f"{key} is {shown} ({origin}); write {kind}") from err
     _check_range(key, result, origin)
     if key in _CHOICES and result not in _CHOICES[key]:
@@ -209,6 +217,11 @@ def _coerce(key: str, value: Any, hint: Any, origin: str) -> Any:
 
 
 def _converted(value: Any, wanted: Any) -> Any:
+    if wanted == _NAMES:
+        names = value.split(",") if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not all(isinstance(one, str) for one in names):
+            raise ValueError
+        return tuple(one.strip() for one in names if one.strip())
     if isinstance(value, bool) or (wanted is str and not isinstance(value, (str, int, float))):
         raise ValueError
     result = wanted(value)

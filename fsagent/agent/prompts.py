@@ -41,6 +41,7 @@ def render_block(block: Block) -> str:
     """Return a block as it stands in the context."""
     about = f" description={block.description!r}" if block.description else ""
     limits = f"{block.size}/{block.limit} characters" + (", read-only" if block.read_only else "")
+    limits += ", shared with other agents" if block.shared else ""
     return f"<block label={block.label!r}{about} use={limits!r}>\n{block.value}\n</block>"
 
 

@@ -128,7 +128,7 @@ def _settle(
 ) -> str:
     """Bring one edit to its end; return what became of it."""
     path, before, after = (str(facts.get(key, "")) for key in ("path", "before", "after"))
-    now = workspace.tree.digest(path)
+    now = workspace.core.digest(path)
     if now == after:
         return "was written"
     if now == before or _anchor_is_unique(workspace, call):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Literal
 
 from fsagent.config import Settings
@@ -20,10 +21,11 @@ from fsagent.errors import (
 )
 from fsagent.memory.blocks import Block, added, new_block, plain, replaced, rewritten
 from fsagent.memory.merge import Conflict, merge_lines
-from fsagent.memory.shelves import Shelf
+from fsagent.memory.shelves import Mount, Shelf, open_mount
 from fsagent.tokens import estimate_text
 from fsagent.workspace.entries import StaleWrite
 from fsagent.workspace.frontmatter import Document
+from fsagent.workspace.paths import MOUNTED
 from fsagent.workspace.tree import Tree, sha256
 from fsagent.workspace.view import decode_text
 
@@ -48,16 +50,40 @@ class Core:
         self._tree, self._settings = tree, settings
         self._own = Shelf(tree, FOLDER)
 
+    @cached_property
+    def mount(self) -> Mount | None:
+        """The mounted folder of shared blocks, opened when first asked for. Raises `ConfigError`."""
+        return open_mount(self._settings, self._tree.root)
+
+    def close(self) -> None:
+        """Let go of the mounted folder."""
+        if self.__dict__.get("mount") is not None:
+            self.mount.tree.close()  # type: ignore[union-attr]
+
     def blocks(self, bad: list[CorruptFile] | None = None) -> list[Block]:
-        """Return all blocks by label; those that cannot be read go into `bad`.
+        """Return all blocks by label, the shared ones among them; the unreadable go into `bad`.
 
         Without `bad` the first of them is raised, a `CorruptFile` with its line.
         """
-        return list(self._own.blocks(bad))
+        found = list(self._own.blocks(bad))
+        if self.mount is not None:
+            found += self.mount.blocks(bad, without=self.hidden())
+        return sorted(found, key=lambda block: block.label)
+
+    def hidden(self) -> list[str]:
+        """Return the labels of shared blocks whose place a block of the workspace's own takes."""
+        own = set(self._own.labels())
+        return [] if self.mount is None else [one for one in self.mount.labels() if one in own]
 
     def block(self, label: str) -> Block:
         """Return one block. Raises `ToolError` naming the blocks there are."""
         return self._shelf(label).read(label)[0]
+
+    def digest(self, path: str) -> str:
+        """Return the sha256 of a file as a write of it was announced, `""` where it is not there."""
+        if path.startswith(MOUNTED) and self.mount is not None:
+            return self.mount.tree.digest(path.removeprefix(MOUNTED))
+        return self._tree.digest(path)
 
     def tokens(self) -> int:
         """Return about how many tokens all blocks hold; the budget is the setting `core_tokens`."""
@@ -121,8 +147,16 @@ class Core:
         return after
 
     def remove(self, label: str, *, base: bytes) -> None:
-        """Delete a block's file. Raises `BlockConflict` where it is not what `base` says any more."""
+        """Delete a block's file, never a shared one.
+
+        Raises `BlockConflict` where it is not what `base` says any more.
+        """
         with self._writing(label) as shelf:
+            if shelf.shared:
+                raise ToolError(
+                    f"Block {label!r} is shared with others and was not removed; detach lets go of it "
+                    "here. To take it from everybody, delete its file in the shared folder."
+                )
             now = shelf.read_bytes(label)
             if now != base:
                 raise BlockConflict(label=label, yours="(to remove it)", theirs=decode_text(now))
@@ -130,7 +164,7 @@ class Core:
 
     def path(self, label: str) -> str:
         """Return the path by which people know a block's file."""
-        return self._shelf(label).path(label)
+        return self._shelf(label).known_as(label)
 
     # One edit, under the locks.
 
@@ -178,6 +212,8 @@ class Core:
     def _shelf(self, label: str) -> Shelf:
         if self._own.holds(label):
             return self._own
+        if self.mount is not None and self.mount.holds(label):
+            return self.mount
         labels = ", ".join(block.label for block in self.blocks([])) or "none"
         raise ToolError(f"There is no block {label!r}; blocks are: {labels}")
 

@@ -72,6 +72,7 @@ class Workspace:
         """Finish what the history has to commit and let go of the folder."""
         if "history" in self.__dict__:
             self.history.close()
+        self.core.close()
         self.tree.close()
 
     def __enter__(self) -> Workspace:

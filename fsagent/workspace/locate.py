@@ -18,7 +18,7 @@ def find_workspace(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> 
     if env.get(VARIABLE):
         return check_workspace(Path(env[VARIABLE]))
     for folder in (cwd, *cwd.parents):
-        if _holds_settings(folder):
+        if is_workspace(folder):
             return folder
     raise WorkspaceError(
         f"no workspace here: neither this folder nor one above holds {SETTINGS_NAME}; "
@@ -34,7 +34,7 @@ def check_workspace(folder: Path) -> Path:
         )
     if not folder.is_dir():
         raise WorkspaceError(f"{folder} is a file, not a workspace's folder")
-    if not _holds_settings(folder):
+    if not is_workspace(folder):
         raise WorkspaceError(
             f"{folder} is not a workspace (it holds no {SETTINGS_NAME}); "
             f"make one with: fsagent init {folder}"
@@ -42,7 +42,8 @@ def check_workspace(folder: Path) -> Path:
     return folder
 
 
-def _holds_settings(folder: Path) -> bool:
+def is_workspace(folder: Path) -> bool:
+    """Say whether a folder is a workspace: it holds the settings."""
     try:
         return (folder / SETTINGS_NAME).is_file()
     except OSError:

@@ -14,6 +14,8 @@ from fsagent.errors import PathRejected
 MAX_PATH_BYTES = 1024
 MAX_COMPONENT_BYTES = 200
 MAX_DEPTH = 16
+MOUNTED = "shared:"
+"""What stands before the path of a file in the mounted folder; no path of the workspace holds a ':'."""
 
 _FORBIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SEPARATOR_LOOKALIKES = "\u2215\u2044\u29f5\u29f8"

@@ -45,11 +45,13 @@ class Tree:
     Paths are workspace-relative text with `/`. Every method raises `PathRejected` for a name that
     may not be opened (its `code` says why) and `WorkspaceError` for a fault of the disk. What a
     model may write is narrower: `policy.check_model_write`. `derived` is the folder of derived
-    state, `state` its locks and state files; neither can be named as a path.
+    state, `state` its locks and state files; neither can be named as a path. `announced_as` stands
+    before a path where a write is announced, since another tree may have a file of that name.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, announced_as: str = "") -> None:
         self.root = _resolved(root)
+        self._announced_as = announced_as
         self._fd = openat.open_root(self.root)
         self._written: set[str] = set()
         try:
@@ -217,7 +219,7 @@ class Tree:
             if expect is not None and self.digest(name) != expect:
                 raise StaleWrite(name)
             if expect is not None:
-                announce(name, expect, sha256(data))
+                announce(self._announced_as + name, expect, sha256(data))
             mode = 0o644 if info is None else info.st_mode & 0o777
             durable.replace_at(fd, leaf, data, mode=mode)
             self._written.add(name)
