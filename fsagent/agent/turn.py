@@ -29,6 +29,8 @@ from fsagent.agent.recorder import SAID
 from fsagent.agent.session import Session
 from fsagent.agent.unanswered import RETRIES, Unanswered
 from fsagent.errors import ContextOverflow, CorruptFile, ModelError
+from fsagent.memory.history.messages import TurnNote
+from fsagent.memory.history.shared import writing_for
 from fsagent.tokens import estimate_message
 from fsagent.tools.registry import ToolResult
 from fsagent.tools.scope import clip_bytes
@@ -323,7 +325,8 @@ class Turn:
             self.session.scope.writes.append(path)
             self.writers.append(call.name)
 
-        with journaling(intend):
+        note = TurnNote(turn=self.id, tools=(call.name,), model=self.model_name)
+        with journaling(intend), writing_for(note):
             return self.session.toolbox.run(call)
 
     def _keep_result(self, call: ToolCall, text: str) -> None:

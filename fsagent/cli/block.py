@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fsagent.cli.attaching import attach, attach_names, detach
 from fsagent.cli.common import (
     EXIT_NOTHING,
     json_option,
@@ -50,7 +51,7 @@ def list_blocks(workspace: str | None, as_json: bool) -> int:
     bad: list[CorruptFile] = []
     with open_workspace(workspace) as memory:
         blocks, budget = memory.core.blocks(bad), memory.settings.core_tokens
-        tokens = memory.core.tokens()
+        tokens, apart = memory.core.tokens(), list(_apart(memory))
     if as_json:
         unreadable = [{"path": err.path, "line": err.line, "reason": err.reason} for err in bad]
         say_json(
@@ -67,8 +68,8 @@ def list_blocks(workspace: str | None, as_json: bool) -> int:
         use = f"{one.size}/{one.limit}"
         say(f"{one.label:<{width}}  {use:>11}  {_marks(one):<18}  {one.description}".rstrip())
     say(f"{len(blocks)} blocks, about {tokens} of {budget} tokens")
-    for err in bad:
-        note(f"fsagent: {err}")
+    for text in [*apart, *(str(err) for err in bad)]:
+        note(f"fsagent: {text}")
     return EXIT_BROKEN if bad else 0
 
 
@@ -136,6 +137,7 @@ def edit(label: str, value: str | None, file: str | None, workspace: str | None)
 @click.option("--limit", default=5000, show_default=True, help="The most characters it may hold.")
 @click.option("--read-only", is_flag=True, help="Only a person may edit it.")
 @click.option("--value", metavar="TEXT", default="", help="Its first text.")
+@click.option("--shared", is_flag=True, help="Make it in the mounted folder, for all who mount it.")
 @workspace_option
 def new(
     *,
@@ -144,6 +146,7 @@ def new(
     limit: int,
     read_only: bool,
     value: str,
+    shared: bool,
     workspace: str | None,
 ) -> None:
     """Make a block; the agent sees it from its next session on."""
@@ -152,9 +155,16 @@ def new(
     with open_workspace(workspace) as memory, _for_a_person(label):
         memory.history.settle()
         made = memory.core.create(
-            label, description=description, limit=limit, read_only=read_only, value=value
+            label,
+            description=description,
+            limit=limit,
+            read_only=read_only,
+            value=value,
+            shared=shared,
         )
         _record(memory, "new block", made)
+        if shared and not memory.core.mounted().attaches(label):
+            attach_names(memory, [*(memory.core.mounted().attached or ()), label])
     say(f"Made {made.path}.")
 
 
@@ -181,6 +191,10 @@ def rm(label: str, yes: bool, workspace: str | None) -> int:
     )
     say(f"Removed {path}; {back}.")
     return 0
+
+
+block.add_command(attach)
+block.add_command(detach)
 
 
 # Editing.
@@ -283,13 +297,31 @@ def _record(memory: Workspace, lead: str, one: Block) -> None:
 
 
 def _print_notices(memory: Workspace) -> None:
-    for text in memory.history.notices():
+    for text in memory.notices():
         note(f"fsagent: {text}")
 
 
 def _marks(one: Block) -> str:
-    marks = [("read-only", one.read_only), ("over its limit", one.size > one.limit)]
+    marks = [
+        ("shared", one.shared),
+        ("read-only", one.read_only),
+        ("over its limit", one.size > one.limit),
+    ]
     return ", ".join(name for name, holds in marks if holds)
+
+
+def _apart(memory: Workspace) -> Iterator[str]:
+    """Yield what is said of shared blocks that are not among the blocks."""
+    mount = memory.core.mount
+    if mount is None:
+        return
+    for label in memory.core.hidden():
+        yield f"the shared block {label!r} is not used: your own block of that label takes its place"
+    for label in mount.missing():
+        yield f"the shared block {label!r} is attached, and the folder holds no {label}.md"
+    detached = [label for label in mount.all_labels() if not mount.attaches(label)]
+    if detached:
+        yield f"shared blocks that are not attached: {', '.join(detached)}"
 
 
 def _as_dict(one: Block) -> dict[str, Any]:

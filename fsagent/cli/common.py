@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -95,13 +97,31 @@ def open_memory(workspace: str | None, *, as_of: str | None, **flags: Any) -> It
         moment = read_moment(as_of, now=memory.history.now(), end=True)
         if moment is None:
             raise HistoryError(f"{as_of!r} is no date; write 2026-11-29, yesterday, or last week")
-        with memory.history.as_of(moment) as (folder, commit):
+        with memory.history.as_of(moment) as (folder, commit), _shared_at(memory, moment) as shared:
             if commit is None:
                 note(
                     f"fsagent: nothing was committed by {moment:%Y-%m-%d %H:%M}; recall alone speaks"
                 )
-            with type(memory).open(folder, settings=memory.settings, clock=lambda: moment) as past:
+            settings = replace(memory.settings, shared=shared)
+            with type(memory).open(folder, settings=settings, clock=lambda: moment) as past:
                 yield past
+
+
+@contextmanager
+def _shared_at(memory: Workspace, moment: datetime) -> Iterator[str | None]:
+    """Lay the shared blocks as they stood; None where there are none, or no history tells."""
+    if memory.settings.shared is None:
+        yield None
+        return
+    history = memory.shared_history
+    if history is None:
+        note("fsagent: the shared blocks belong to another workspace and are left out of the past")
+        yield None
+        return
+    with history.as_of(moment) as (folder, commit):
+        if commit is None:
+            note(f"fsagent: of shared blocks nothing was committed by {moment:%Y-%m-%d %H:%M}")
+        yield str(folder)
 
 
 def settings_outside(**flags: Any) -> Settings:

@@ -27,21 +27,36 @@ if TYPE_CHECKING:
     from fsagent.memory.history.lines import Utterance
     from fsagent.memory.history.log import Commit
     from fsagent.memory.history.undo import FilePlan
+    from fsagent.memory.workspace import Workspace
 
+shared_option = click.option(
+    "--shared", is_flag=True, help="Of the mounted folder of shared blocks, whose history it holds."
+)
 yes_option = click.option("--yes", is_flag=True, help="Do it without asking.")
 _ID = 10
 
 
 @contextmanager
-def open_history(workspace: str | None) -> Iterator[History]:
-    """Open the workspace's history; raises `HistoryError` where nothing is recorded yet."""
+def open_history(workspace: str | None, *, shared: bool = False) -> Iterator[History]:
+    """Open the workspace's history, or that of its shared blocks.
+
+    Raises `HistoryError` where nothing is recorded yet.
+    """
     with open_workspace(workspace) as opened:
-        history = opened.history
+        history = _shared_history(opened) if shared else opened.history
         for text in history.notices():
             note(f"fsagent: {text}")
         if history.repository.tip() is None:
             history.look()
         yield history
+
+
+def _shared_history(opened: Workspace) -> History:
+    history = opened.shared_history
+    if history is None:
+        owner = opened.core.mounted().tree.root
+        raise HistoryError(f"the shared folder belongs to a workspace; ask that one: -w {owner}")
+    return history
 
 
 @click.command()
@@ -55,6 +70,7 @@ def open_history(workspace: str | None) -> Iterator[History]:
     help="Only changes by this author.",
 )
 @click.option("--limit", type=int, default=20, show_default=True, help="Most commits; 0 for all.")
+@shared_option
 @workspace_option
 @json_option
 def log(
@@ -65,13 +81,14 @@ def log(
     tool: str | None,
     author: str | None,
     limit: int,
+    shared: bool,
     workspace: str | None,
     as_json: bool,
 ) -> int:
     """Show what changed in memory, newest first."""
     from fsagent.memory.history.log import read_log
 
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         paths = [_path(history, block)] if block else []
         commits = read_log(
             history.repository.git,
@@ -94,13 +111,14 @@ def log(
 
 @click.command()
 @click.argument("revision", metavar="REV", default="HEAD")
+@shared_option
 @workspace_option
 @json_option
-def show(revision: str, workspace: str | None, as_json: bool) -> None:
+def show(revision: str, shared: bool, workspace: str | None, as_json: bool) -> None:
     """Show one change: a commit, a turn or a day."""
     from fsagent.memory.history.log import diff_text, one_commit, resolve
 
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         git, now = history.repository.git, history.now()
         commit = one_commit(git, resolve(git, revision, now=now), zone=now.tzinfo)
         parent = commit.parents[0] if commit.parents else None
@@ -119,9 +137,16 @@ def show(revision: str, workspace: str | None, as_json: bool) -> None:
 @click.argument("new", metavar="[NEW]", required=False)
 @click.option("--since", metavar="WHEN", help="From the start of this day or time until now.")
 @click.option("--block", metavar="NAME", help="Only this block or file.")
+@shared_option
 @workspace_option
 def diff(
-    old: str | None, new: str | None, since: str | None, block: str | None, workspace: str | None
+    *,
+    old: str | None,
+    new: str | None,
+    since: str | None,
+    block: str | None,
+    shared: bool,
+    workspace: str | None,
 ) -> int:
     """Show how memory differs between two revisions, or from one until now.
 
@@ -129,7 +154,7 @@ def diff(
     """
     from fsagent.memory.history.log import commit_at, diff_text, resolve
 
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         repository, now = history.repository, history.now()
         moment = _moment(history, since, end=False)
         if moment is not None:
@@ -146,13 +171,14 @@ def diff(
 
 @click.command()
 @click.argument("block", metavar="BLOCK")
+@shared_option
 @workspace_option
 @json_option
-def blame(block: str, workspace: str | None, as_json: bool) -> None:
+def blame(block: str, shared: bool, workspace: str | None, as_json: bool) -> None:
     """Show each line of a block with its date, its turn and the words that led to it."""
     from fsagent.memory.history.blame import blame as blame_lines
 
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         path = _path(history, block)
         lines = blame_lines(history.repository, path, now=history.now())
     if as_json:
@@ -210,13 +236,14 @@ def why(text: str, workspace: str | None, as_json: bool) -> int:
 @click.command()
 @click.argument("turn", metavar="TURN")
 @yes_option
+@shared_option
 @workspace_option
-def undo(turn: str, yes: bool, workspace: str | None) -> int:
+def undo(turn: str, yes: bool, shared: bool, workspace: str | None) -> int:
     """Take back exactly what one turn (or commit) wrote into memory.
 
     Refuses where later edits depend on it. The conversation itself stays in recall.
     """
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         return take_back(history, turn, yes=yes)
 
 
@@ -237,8 +264,9 @@ def take_back(history: History, turn: str, *, yes: bool) -> int:
 @click.command()
 @click.argument("revision", metavar="REV")
 @yes_option
+@shared_option
 @workspace_option
-def rollback(revision: str, yes: bool, workspace: str | None) -> int:
+def rollback(revision: str, yes: bool, shared: bool, workspace: str | None) -> int:
     """Make memory what it was at a commit, turn or day, as a new commit.
 
     Nothing is rewritten, and recall is left as it is.
@@ -246,7 +274,7 @@ def rollback(revision: str, yes: bool, workspace: str | None) -> int:
     from fsagent.memory.history.log import one_commit, resolve
     from fsagent.memory.history.undo import rollback_plan
 
-    with open_history(workspace) as history:
+    with open_history(workspace, shared=shared) as history:
         history.look()
         git = history.repository.git
         commit = one_commit(git, resolve(git, revision, now=history.now()))

@@ -118,7 +118,7 @@ def _import_documents(
                 complain(f"{path} holds a secret ({kind}); it was left out of the copy")
         if rows:
             memory.history.record("import")
-            for text in memory.history.notices():
+            for text in memory.notices():
                 complain(text)
     if not rows and not failed:
         complain(f"nothing to import: no text or Markdown file there ({', '.join(TEXT_SUFFIXES)})")

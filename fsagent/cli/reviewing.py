@@ -136,7 +136,7 @@ def _accept(memory: Workspace, proposal: Proposal) -> int:
         return 2
     memory.review.drop(proposal.id)
     memory.history.record(f"accept {proposal.id}")
-    for text in memory.history.notices():
+    for text in memory.notices():
         note(f"fsagent: {text}")
     note(f"fsagent: {proposal.id} is written into {', '.join(paths)}")
     return 0

@@ -53,7 +53,7 @@ def sleep(
             say_json(_shape(report))
         else:
             print_report(report, verbose=verbose, landing=landing)
-        for text in memory.history.notices():
+        for text in memory.notices():
             note(f"fsagent: {text}")
     return 0 if report.stop in _WORKED else 2
 

@@ -195,5 +195,5 @@ def _print_answer(answer: Answer, *, quiet: bool) -> None:
 
 
 def _print_notices(memory: Workspace) -> None:
-    for sentence in memory.history.notices():
+    for sentence in memory.notices():
         note(f"({sentence})")

@@ -7,7 +7,7 @@ hold, here `read_only` does, and an edit is made on the text as it is under the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import Literal
 
@@ -15,6 +15,7 @@ from fsagent.config import Settings
 from fsagent.errors import (
     BlockConflict,
     BlockLimitExceeded,
+    ConfigError,
     CoreTokensExceeded,
     CorruptFile,
     ToolError,
@@ -36,6 +37,8 @@ LOCK = "core"
 """The lock that every write of core memory holds, since all blocks share one budget."""
 
 By = Literal["model", "person"]
+Record = Callable[[str, By], AbstractContextManager[None]]
+"""Receives the path of a shared block in its folder and who writes; the write is made inside."""
 _TRIES = 5
 """How often an edit is made anew because an editor that knows no lock wrote in between."""
 
@@ -46,14 +49,23 @@ class Core:
     A `read_only` block is written by a person only. Edits raise `ToolError` with what to do.
     """
 
-    def __init__(self, tree: Tree, settings: Settings) -> None:
-        self._tree, self._settings = tree, settings
+    def __init__(self, tree: Tree, settings: Settings, record: Record | None = None) -> None:
+        self._tree, self._settings, self._record = tree, settings, record
         self._own = Shelf(tree, FOLDER)
 
     @cached_property
     def mount(self) -> Mount | None:
         """The mounted folder of shared blocks, opened when first asked for. Raises `ConfigError`."""
         return open_mount(self._settings, self._tree.root)
+
+    def mounted(self) -> Mount:
+        """Return the mounted folder. Raises `ConfigError` where none is mounted."""
+        if self.mount is None:
+            raise ConfigError(
+                "no folder of shared blocks is mounted here; write into fsagent.yaml for instance "
+                "shared: ../team/core"
+            )
+        return self.mount
 
     def close(self) -> None:
         """Let go of the mounted folder."""
@@ -69,6 +81,10 @@ class Core:
         if self.mount is not None:
             found += self.mount.blocks(bad, without=self.hidden())
         return sorted(found, key=lambda block: block.label)
+
+    def own_labels(self) -> list[str]:
+        """Return the labels of the blocks that are the workspace's own."""
+        return self._own.labels()
 
     def hidden(self) -> list[str]:
         """Return the labels of shared blocks whose place a block of the workspace's own takes."""
@@ -121,7 +137,7 @@ class Core:
             after = shelf.parse(label, merged)[0]
             self._check(_readable(shelf, label, now), after)
             if merged != now:
-                shelf.write(label, merged, expect=sha256(now))
+                self._put(shelf, label, merged, expect=sha256(now), by="person")
             return after
 
     def create(
@@ -132,14 +148,22 @@ class Core:
         limit: int,
         read_only: bool = False,
         value: str = "",
+        shared: bool = False,
     ) -> Block:
-        """Make a new block. Raises `ToolError` where there is one of that label."""
+        """Make a new block, `shared`: in the mounted folder.
+
+        Raises `ToolError` where there is one of that label, `ConfigError` where nothing is mounted.
+        """
         data = self._cleaned(new_block(description, limit, value, read_only=read_only), b"")
+        shelf = self.mounted() if shared else self._own
         with self._tree.lock(LOCK):
-            after = self._own.parse(label, data)[0]
+            after = shelf.parse(label, data)[0]
             self._check(None, after)
             try:
-                self._own.write(label, data, expect="")
+                if shared and self._own.holds(label):
+                    raise StaleWrite(self._own.path(label))
+                with shelf.lock(label):
+                    self._put(shelf, label, data, expect="", by="person")
             except StaleWrite as err:
                 raise ToolError(
                     f"There is a block {label!r} already; edit that, or choose another label."
@@ -200,8 +224,13 @@ class Core:
         data = rewritten(document, value, ended=ended).encode("utf-8", "replace")
         after = _read_again(shelf, label, data, document)
         self._check(block, after)
-        shelf.write(label, data, expect=digest)
+        self._put(shelf, label, data, expect=digest, by=by)
         return after
+
+    def _put(self, shelf: Shelf, label: str, data: bytes, *, expect: str, by: By) -> None:
+        recorded = self._record(shelf.path(label), by) if shelf.shared and self._record else None
+        with recorded or nullcontext():
+            shelf.write(label, data, expect=expect)
 
     def _cleaned(self, data: bytes, old: bytes) -> bytes:
         """Return a file's bytes with the secrets replaced that are new in it; others stay theirs."""

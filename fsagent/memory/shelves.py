@@ -105,6 +105,7 @@ class Mount(Shelf):
     def __init__(self, tree: Tree, folder: str, attached: tuple[str, ...] | None) -> None:
         super().__init__(tree, folder)
         self.attached = attached
+        self.of_workspace = is_workspace(tree.root)
 
     def labels(self) -> list[str]:
         """Return the labels of the attached blocks that lie here, sorted."""

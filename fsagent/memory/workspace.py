@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fsagent.config import Settings, environment, load_settings
 from fsagent.memory.archival import Archival
-from fsagent.memory.core import Core
+from fsagent.memory.core import By, Core
 from fsagent.memory.recall import Recall
 from fsagent.memory.review import Review
 from fsagent.types import Clock
@@ -34,7 +35,7 @@ class Workspace:
         self.tree = Tree(root)
         self.root = self.tree.root
         _ = self.tree.secrets  # a bad file of rules is said now, not at the first write
-        self.core = Core(self.tree, settings)
+        self.core = Core(self.tree, settings, self._shared_edit)
         self.recall = Recall(self.tree, settings, clock)
         self.archival = Archival(self.tree, clock)
         self.review = Review(self.tree, clock)
@@ -67,6 +68,33 @@ class Workspace:
         from fsagent.memory.history.history import History
 
         return History(self.tree, self.settings, self.clock)
+
+    @cached_property
+    def shared_history(self) -> History | None:
+        """The history of the mounted folder, kept there; None without one.
+
+        A folder of another workspace has that workspace's history, which takes an edit of ours for
+        one from outside.
+        """
+        from fsagent.memory.history.history import History
+
+        mount = self.core.mount
+        if mount is None or mount.of_workspace:
+            return None
+        return History(mount.tree, self.settings, self.clock, hidden=True)
+
+    def notices(self) -> list[str]:
+        """Return what a person should be told of the histories, each once."""
+        shared = self.__dict__.get("shared_history")
+        return self.history.notices() + ([] if shared is None else shared.notices())
+
+    def _shared_edit(self, path: str, by: By) -> AbstractContextManager[None]:
+        if self.shared_history is None:
+            return nullcontext()
+        from fsagent.memory.history.shared import committed
+
+        person, name = by == "person", self.root.name
+        return committed(self.shared_history, path, by_person=person, workspace=name)
 
     def close(self) -> None:
         """Finish what the history has to commit and let go of the folder."""

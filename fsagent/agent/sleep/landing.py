@@ -16,6 +16,7 @@ from fsagent.errors import WorkspaceError
 from fsagent.memory.accepting import NOTE
 from fsagent.memory.history.history import TURN_LOCK
 from fsagent.memory.history.messages import TurnNote
+from fsagent.memory.history.shared import writing_for
 from fsagent.memory.workspace import Workspace
 
 
@@ -59,8 +60,9 @@ def _write(workspace: Workspace, patch: Patch, model: str, cost: str) -> str | N
     history.mark(note, paths)
     for label, lines in patch.moved.items():
         archival.extend(notes[label], f"About {label}", lines)
-    for label in patch.changed:
-        core.write(label, patch.values[label], base=patch.base[label])
+    with writing_for(note):
+        for label in patch.changed:
+            core.write(label, patch.values[label], base=patch.base[label])
     note = replace(note, slept=patch.slept)
     history.mark(note, paths)
     return history.commit_marked(note, paths)

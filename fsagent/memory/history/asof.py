@@ -39,7 +39,7 @@ def memory_at(
             commit = commit_at(repository.git, moment)
         if repository is not None and commit:
             _lay_files(repository, commit, folder)
-        if not (folder / SETTINGS_NAME).exists():
+        if not (folder / SETTINGS_NAME).exists() and tree.exists(SETTINGS_NAME):
             _put(folder, SETTINGS_NAME, tree.read_bytes(SETTINGS_NAME))
         for entry in recall_files(tree):
             data = cut_log(entry.path, tree.read_bytes(entry.path), moment)

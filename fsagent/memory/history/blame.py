@@ -36,12 +36,11 @@ class BlamedLine:
 
 def block_path(repository: Repository, name: str) -> str:
     """Return the path that a block's label, or a path, means."""
-    label = f"core/{name}.md"
     try:
-        if repository.tree.exists(label):
-            return label
-        if repository.tree.exists(name):
-            return canonical(name)
+        # In the history of shared blocks a block stands at the top.
+        for path in (f"core/{name}.md", f"{name}.md", name):
+            if repository.tree.exists(path):
+                return canonical(path)
     except PathRejected as err:
         raise HistoryError(f"{name!r} is no block and no file of memory: {err.reason}") from err
     raise HistoryError(f"{name!r} is no block and no file of memory; fsagent ls shows them")

@@ -32,6 +32,7 @@ from fsagent.memory.history.scan import in_recall
 from fsagent.memory.history.undo import FilePlan, apply_plan
 from fsagent.memory.recall import Recall
 from fsagent.types import Clock
+from fsagent.workspace.paths import MOUNTED
 from fsagent.workspace.tree import Tree
 
 if TYPE_CHECKING:
@@ -44,15 +45,19 @@ LOOSE_OBJECTS = 2000
 
 
 class History:
-    """Commits of a workspace. Use `begin_turn` and `end_turn` around a turn, `close` at the end.
+    """Commits of a workspace, or with `hidden` of a folder beside it, kept in its `.fsagent/git`.
+
+    Use `begin_turn` and `end_turn` around a turn, `close` at the end.
 
     These never raise for git's sake: what went wrong stands in `notices` and is tried again.
     """
 
-    def __init__(self, tree: Tree, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, tree: Tree, settings: Settings, clock: Clock, *, hidden: bool = False
+    ) -> None:
         self._tree, self._settings = tree, settings
         self._recall = Recall(tree, settings, clock)
-        self._repository = open_repository(tree)
+        self._repository = open_repository(tree, hidden=hidden)
         self._pending = Pending(tree.derived / "history", tree.secrets.hide)
         self._turn = ExitStack()
         self._jobs: queue.Queue[bool] = queue.Queue()
@@ -60,7 +65,8 @@ class History:
         self._turns = 0
         self._notices: list[str] = []
         self._said: set[tuple[str, str]] = set()
-        self._say_once()
+        if not hidden:
+            self._say_once()
 
     @property
     def repository(self) -> Repository:
@@ -88,7 +94,7 @@ class History:
         if self._repository is None:
             return ""
         self._jobs.join()
-        with self._tolerant():
+        with self.tolerant():
             self._turn.close()
             self._turn.enter_context(self._tree.lock(TURN_LOCK, timeout_s=0))
             self._catch_up(after_crash=True)
@@ -105,7 +111,7 @@ class History:
         """
         if self._repository is None:
             return
-        with self._tolerant():
+        with self.tolerant():
             self._pending.put(note, self._written(paths))
         self._turn.close()
         self._turns += 1
@@ -140,7 +146,7 @@ class History:
         recall: tuple[str, ...] = (),
     ) -> str | None:
         """Commit what changed in memory as somebody's; None where nothing did. Raises `HistoryError`."""
-        chosen = None if paths is None else frozenset(paths)
+        chosen = None if paths is None else _own(paths)
         return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
 
     def mark(self, note: TurnNote, paths: Iterable[str]) -> None:
@@ -149,7 +155,7 @@ class History:
         Hold the lock `TURN_LOCK` from here to `commit_marked`.
         """
         if self._repository is not None:
-            self._pending.put(note, frozenset(paths))
+            self._pending.put(note, _own(paths))
 
     def commit_marked(self, note: TurnNote, paths: Iterable[str]) -> str | None:
         """Commit what was marked; None where nothing changed, or where the commit has to wait.
@@ -158,8 +164,8 @@ class History:
         """
         if self._repository is None:
             return None
-        with self._tolerant():
-            commit = self._commit_all(note.by, note, paths=frozenset(paths))
+        with self.tolerant():
+            commit = self._commit_all(note.by, note, paths=_own(paths))
             self._pending.drop(note.turn)
             return commit
         return None
@@ -191,7 +197,7 @@ class History:
         Return the commit's name. What hinders it becomes a notice.
         """
         if self._repository is not None:
-            with self._tolerant():
+            with self.tolerant():
                 return self.commit("person", lead=lead, paths=paths)
         return None
 
@@ -202,7 +208,7 @@ class History:
         """
         if self._repository is None:
             return False
-        with self._tolerant():
+        with self.tolerant():
             self.look()
             if path:
                 self.commit("outside", paths=[path])
@@ -250,14 +256,14 @@ class History:
             self._worker.join()
             self._worker = None
         if self._turns and self._repository is not None:
-            with self._tolerant():
+            with self.tolerant():
                 self.commit_recall(closing=True)
                 self.repository.save()
                 self._tidy()
 
     def _written(self, paths: Iterable[str] | None) -> frozenset[str]:
         chosen = self._tree.take_written() if paths is None else frozenset(paths)
-        return frozenset(path for path in chosen if not in_recall(path))
+        return frozenset(path for path in _own(chosen) if not in_recall(path))
 
     # Behind the reply.
 
@@ -277,7 +283,7 @@ class History:
                 self._jobs.task_done()
 
     def _do_turn(self) -> None:
-        with self._tolerant():
+        with self.tolerant():
             self._catch_up(after_crash=False)
             if self._turns % RECALL_EVERY_TURNS == 1:
                 self.commit_recall(closing=False)
@@ -361,7 +367,7 @@ class History:
                 git.spawn("gc", "--auto", "--quiet", flags=flags)
 
     @contextlib.contextmanager
-    def _tolerant(self) -> Iterator[None]:
+    def tolerant(self) -> Iterator[None]:
         """Turn what git cannot do into a notice: the edits stand, the commit is tried again."""
         try:
             yield
@@ -391,3 +397,8 @@ class History:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()
                 self._notices.append(text)
+
+
+def _own(paths: Iterable[str]) -> frozenset[str]:
+    """Leave out the mounted folder's files: each edit of those is in that folder's own history."""
+    return frozenset(path for path in paths if not path.startswith(MOUNTED))

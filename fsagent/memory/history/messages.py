@@ -23,7 +23,17 @@ SUBJECT_CHARS = 71
 _LINE_CHARS = 200
 _BODY_LINES = 60
 _NEW_FILE_LINES = 12
-_KEYS = ("Turn", "Tool", "Model", "Cost", "Source", "Undoes", SLEPT_KEY, AUTHORED_KEY)
+_KEYS = (
+    "Turn",
+    "Tool",
+    "Model",
+    "Cost",
+    "Source",
+    "Undoes",
+    "Workspace",
+    SLEPT_KEY,
+    AUTHORED_KEY,
+)
 _CITATION = re.compile(r"\s*\[\d{4}-\d\d-\d\d:\d+(?:-\d+)?\]")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 
@@ -34,6 +44,7 @@ class TurnNote:
 
     `source` is where those words stand (`recall/2026/2026-11-30.jsonl:14`), `why` the words. `slept`
     is how far a sleep has read (`2026-11-30:14 seq 96`): its cursor, in the commit of its edits.
+    `workspace` names the one that wrote a block which several share.
     """
 
     turn: str = ""
@@ -45,6 +56,7 @@ class TurnNote:
     undoes: str = ""
     by: By = "agent"
     slept: str = ""
+    workspace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +220,7 @@ def _trailers(by: By, note: TurnNote) -> Iterator[str]:
         "Cost": note.cost,
         "Source": note.source,
         "Undoes": note.undoes,
+        "Workspace": note.workspace,
         SLEPT_KEY: note.slept,
         AUTHORED_KEY: by,
     }

@@ -34,13 +34,13 @@ class Place:
     outer: Path | None
 
 
-def find_place(binary: str, root: Path, derived: Path) -> Place:
-    """Return where the history of the workspace at `root` is or is to be."""
+def find_place(binary: str, root: Path, derived: Path, *, hidden: bool = False) -> Place:
+    """Return where the history of the folder at `root` is or is to be; `hidden`: in `.fsagent`."""
     own, inner = root / ".git", derived / INNER
     for target in (own, inner):
         _finish_swap(derived, target)
     outer = _outer(root)
-    if (inner / "HEAD").is_file():
+    if hidden or (inner / "HEAD").is_file():
         return Place(inner, outer)
     if own.is_dir() and is_ours(Git(binary, own)):
         return Place(own, None)

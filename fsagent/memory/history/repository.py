@@ -68,9 +68,9 @@ class _State:
 class Repository:
     """The git side of a workspace. Raises `HistoryError` where git cannot do what was asked."""
 
-    def __init__(self, tree: Tree, binary: str) -> None:
+    def __init__(self, tree: Tree, binary: str, *, hidden: bool = False) -> None:
         self.tree = tree
-        self.place: Place = find_place(binary, tree.root, tree.derived)
+        self.place: Place = find_place(binary, tree.root, tree.derived, hidden=hidden)
         self.git = Git(binary, self.place.directory)
         self.folder = tree.derived / "history"
         self._index = PrivateIndex(self.git, self.folder)
@@ -335,7 +335,7 @@ class Repository:
         }
 
 
-def open_repository(tree: Tree) -> Repository | None:
-    """Return the workspace's repository, None where the machine has no git."""
+def open_repository(tree: Tree, *, hidden: bool = False) -> Repository | None:
+    """Return the repository of a tree, `hidden` in its `.fsagent`; None where there is no git."""
     binary = find_git()
-    return Repository(tree, binary) if binary else None
+    return Repository(tree, binary, hidden=hidden) if binary else None
