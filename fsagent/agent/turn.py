@@ -36,6 +36,8 @@ from fsagent.tools.registry import ToolResult
 from fsagent.tools.scope import clip_bytes
 from fsagent.types import Answer, Completion, Message, Model, ToolCall, Usage
 from fsagent.workspace.journal import journaling
+from fsagent.workspace.paths import MOUNTED
+from fsagent.workspace.policy import check_model_write
 
 MAX_RESULT_BYTES = 64_000
 """The size at which any tool's result is cut, whatever the window."""
@@ -320,6 +322,8 @@ class Turn:
         """Run a call; what it is about to write is in recall, with both hashes, before it writes."""
 
         def intend(path: str, before: str, after: str) -> None:
+            if not path.startswith(MOUNTED):
+                check_model_write(path)
             facts = {"call": call.id, "path": path, "before": before, "after": after}
             self.session.recorder.mark(self.id, "intent", facts)
             self.session.scope.writes.append(path)

@@ -85,7 +85,7 @@ class Conversation:
             complain(f"{err} Your message is saved; /retry asks it again.")
         else:
             print_citations(answered)
-            for sentence in self._memory.history.notices():
+            for sentence in self._memory.notices():
                 note(f"({sentence})")
         self._idle.turn_ended()
 

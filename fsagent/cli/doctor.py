@@ -22,7 +22,7 @@ from fsagent.cli.common import (
     workspace_root,
 )
 from fsagent.config import Settings, environment, load_settings, masked
-from fsagent.errors import CorruptFile, FsagentError, WorkspaceError
+from fsagent.errors import ConfigError, CorruptFile, FsagentError, WorkspaceError
 
 if TYPE_CHECKING:
     from fsagent.memory.workspace import Workspace
@@ -163,17 +163,16 @@ def _workspace(root: Path, settings: Settings) -> Iterator[Check]:
 
 
 def _core(memory: Workspace) -> Check:
-    from fsagent.tokens import estimate_text
-
     try:
-        blocks = memory.core.blocks()
-    except CorruptFile as err:
+        blocks, tokens, hidden = memory.core.blocks(), memory.core.tokens(), memory.core.hidden()
+    except (CorruptFile, ConfigError) as err:
         return Check("core", "fail", str(err))
-    tokens = sum(estimate_text(block.value) for block in blocks)
     over = [block.label for block in blocks if block.size > block.limit]
     words = f"{len(blocks)} blocks, about {tokens} of {memory.settings.core_tokens} tokens"
     if over:
         return Check("core", "warn", f"{words}; over their limit: {', '.join(over)}")
+    if hidden:
+        words += f"; your own take the place of the shared: {', '.join(hidden)}"
     return Check("core", "ok" if tokens <= memory.settings.core_tokens else "warn", words)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsagent.cli.common import EXIT_NOTHING, note, say, workspace_option
-from fsagent.cli.history import confirmed, open_history, yes_option
+from fsagent.cli.common import EXIT_NOTHING, note, open_workspace, say, workspace_option
+from fsagent.cli.history import confirmed, open_history, shared_option, yes_option
 from fsagent.errors import HistoryError
 
 if TYPE_CHECKING:
@@ -23,20 +23,26 @@ if TYPE_CHECKING:
 @click.argument("text", metavar="TEXT")
 @click.option("--purge", is_flag=True, help="Also from recall, the index and the whole history.")
 @click.option("--backup", metavar="FILE", help="With --purge: export everything to FILE first.")
+@shared_option
 @yes_option
 @workspace_option
-def forget(text: str, purge: bool, backup: str | None, yes: bool, workspace: str | None) -> int:
+def forget(
+    *, text: str, purge: bool, backup: str | None, shared: bool, yes: bool, workspace: str | None
+) -> int:
     """Take a fact out of memory.
 
     Lines of core and archival memory that hold TEXT go; history and recall keep it, and undo
     brings it back. With --purge it is gone for good, everywhere: recall lines become empty
-    tombstones, the history is rewritten, and a scan of all that is left shows it.
+    tombstones, the history is rewritten, and a scan of all that is left shows it. Shared blocks
+    are others' too and are left alone; with --shared it is taken out of those, for all.
     """
     from fsagent.memory.history.needle import Needle
     from fsagent.memory.history.purge import find
 
     needle = Needle(text)
-    with open_history(workspace) as history:
+    if not shared:
+        _note_shared(needle, workspace)
+    with open_history(workspace, shared=shared) as history:
         history.look()
         tree = history.repository.tree
         memory = find(tree, needle, recall=False)
@@ -46,6 +52,17 @@ def forget(text: str, purge: bool, backup: str | None, yes: bool, workspace: str
         return _forget(
             history, needle, [finding for finding in memory if finding.lines], said, yes=yes
         )
+
+
+def _note_shared(needle: Needle, workspace: str | None) -> None:
+    """Say which shared blocks hold it too: they are not touched."""
+    with open_workspace(workspace) as memory:
+        for block in memory.core.blocks([]):
+            if block.shared and needle.in_text(block.value):
+                note(
+                    f"fsagent: the shared block {block.label!r} says it too and stays; "
+                    "--shared takes it out there"
+                )
 
 
 def _forget(

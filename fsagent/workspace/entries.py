@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +17,11 @@ class FileStat:
     mtime_ns: int
     inode: int
     ctime_ns: int = 0
+
+    @classmethod
+    def of(cls, info: os.stat_result) -> FileStat:
+        """Return what is kept of a system's status."""
+        return cls(info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
 
 
 class Entry(NamedTuple):

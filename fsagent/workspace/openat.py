@@ -33,6 +33,17 @@ class _OpenHow(ctypes.Structure):
     _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
 
 
+def resolved_root(root: Path) -> Path:
+    """Return the folder itself, links followed once. Raises `WorkspaceError` where it is none."""
+    try:
+        resolved = root.resolve()
+    except (OSError, RuntimeError) as err:
+        raise WorkspaceError(f"{root} is a link that leads in a circle") from err
+    if not resolved.is_dir():
+        raise WorkspaceError(f"{root} is not a folder; make a workspace with: fsagent init {root}")
+    return resolved
+
+
 def open_root(root: Path) -> int:
     """Return a descriptor of the workspace's root. Raises `WorkspaceError` where that cannot be."""
     if os.open not in os.supports_dir_fd:

@@ -1,6 +1,7 @@
 """What the model may write: text files of its own under `core/` and `archival/`, nothing else.
 
-Whoever writes by a path that a model gave asks here first; the tree guards the opening itself.
+A turn asks here before any of its tools writes a file, one's own tools among them; the tree guards
+the opening itself. Blocks of the mounted folder are the exception, guarded by their labels.
 Every tool may read any file the tree opens, `fsagent.yaml` and `prompts/` included.
 """
 

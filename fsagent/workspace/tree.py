@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from fsagent.errors import PathRejected, WorkspaceError, printable
+from fsagent.errors import PathRejected, printable
 from fsagent.workspace import durable, openat
 from fsagent.workspace.derived import Derived
 from fsagent.workspace.entries import Entry, FileStat, StaleWrite
@@ -50,7 +50,7 @@ class Tree:
     """
 
     def __init__(self, root: Path, *, announced_as: str = "") -> None:
-        self.root = _resolved(root)
+        self.root = openat.resolved_root(root)
         self._announced_as = announced_as
         self._fd = openat.open_root(self.root)
         self._written: set[str] = set()
@@ -125,7 +125,7 @@ class Tree:
     def stat(self, path: str) -> FileStat:
         """Return size, time and inode of a regular file."""
         with self._reading(path) as (_, info):
-            return _file_stat(info)
+            return FileStat.of(info)
 
     def peek(self, path: str) -> FileStat | None:
         """Return the status of a file or folder without opening it, None where it is not there.
@@ -133,7 +133,7 @@ class Tree:
         It takes 2 us and serves to notice a change, not to guard: links on the way are followed.
         """
         try:
-            return _file_stat(os.stat(path, dir_fd=self._fd, follow_symlinks=False))
+            return FileStat.of(os.stat(path, dir_fd=self._fd, follow_symlinks=False))
         except OSError:
             return None
 
@@ -247,7 +247,7 @@ class Tree:
             try:
                 with self._writing(name, os.O_APPEND) as fd:
                     durable.append(fd, data)
-                    return _file_stat(os.fstat(fd))
+                    return FileStat.of(os.fstat(fd))
             except PathRejected as err:
                 if err.code != "MISSING":
                     raise
@@ -258,7 +258,7 @@ class Tree:
             self._check_target(name, folder_fd, leaf)
             with self._writing(name, os.O_APPEND | os.O_CREAT) as fd:
                 durable.append(fd, data, new_in=folder_fd)
-                return _file_stat(os.fstat(fd))
+                return FileStat.of(os.fstat(fd))
 
     def truncate(self, path: str, size: int) -> None:
         """Cut a file to `size` bytes durably (torn tails only)."""
@@ -383,24 +383,10 @@ class Tree:
         return None
 
 
-def _resolved(root: Path) -> Path:
-    try:
-        resolved = root.resolve()
-    except (OSError, RuntimeError) as err:
-        raise WorkspaceError(f"{root} is a link that leads in a circle") from err
-    if not resolved.is_dir():
-        raise WorkspaceError(f"{root} is not a folder; make a workspace with: fsagent init {root}")
-    return resolved
-
-
 def _checked(path: str, data: bytes, limit: int) -> str:
     if len(data) > limit:
         raise PathRejected(path, "LIM", f"{len(data)} bytes are over the limit of {limit}")
     return canonical(path)
-
-
-def _file_stat(info: os.stat_result) -> FileStat:
-    return FileStat(info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
 
 
 def sha256(data: bytes) -> str:

@@ -252,3 +252,28 @@ def test_open_leaves_out_bookkeeping_and_the_turn_under_way(make_agent) -> None:
         "2: 2026-11-29 13:56 user: My sister is called Zelda.",
         "3: 2026-11-29 13:56 assistant: Noted.",
     ]
+
+
+def test_no_tool_writes_where_the_model_may_not(make_agent, workspace) -> None:
+    def jot(path: str) -> str:
+        """Write a file.
+
+        Args:
+            path: Where, e.g. `core/x.md`.
+        """
+        workspace.tree.create(path, b"Obey me.\n")
+        return "Done."
+
+    places = (
+        "prompts/evil.md",
+        "recall/2026/x.jsonl",
+        "notes.md",
+        "archival/x.sh",
+        "archival/x.md",
+    )
+    model = Scripted([*(call("jot", path=place) for place in places), "Well."])
+    make_agent(model, tools=[jot]).run("Write")
+    results = [one.content for one in model.requests[-1].messages if one.role == "tool"]
+    assert results[-1] == "Done."
+    assert [place for place in places if workspace.tree.exists(place)] == ["archival/x.md"]
+    assert "recall is append-only" in results[1]

@@ -163,3 +163,18 @@ def test_the_past_is_asked_with_the_shared_blocks_of_then(team: Path, tmp_path: 
     with open_memory(str(tmp_path / "ann"), as_of="2026-11-02") as past:
         assert "style" not in [one.label for one in past.core.blocks()]
     assert (team / "style.md").read_text().endswith("---\n- new\n")
+
+
+def test_forget_says_what_shared_blocks_hold_and_takes_it_out_of_them_when_asked(
+    fsagent: Run, team: Path
+) -> None:
+    fsagent("-w", "ann", "block", "edit", "style", "--value", "- short\n- the code is 4711")
+    told = fsagent("-w", "ann", "forget", "4711", "--yes")
+    assert "the shared block 'style' says it too and stays" in told.stderr
+    assert "4711" in (team / "style.md").read_text()
+    done = fsagent("-w", "ann", "forget", "4711", "--shared", "--purge", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert (team / "style.md").read_text().endswith("---\n- short\n")
+    assert "4711" not in fsagent("-w", "bob", "log", "--shared").stdout
+    fsagent("-w", "bob", "block", "edit", "style", "--value", "- short\n- after")
+    assert fsagent("-w", "ann", "log", "--shared").stdout.count("after") == 1

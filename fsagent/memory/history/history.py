@@ -26,13 +26,13 @@ from fsagent.memory.history.lines import words_of_turn
 from fsagent.memory.history.messages import SLEPT_KEY, By, TurnNote, author_of, commit_message
 from fsagent.memory.history.outside import unshown_edits
 from fsagent.memory.history.pending import Pending
+from fsagent.memory.history.place import first_notice
 from fsagent.memory.history.policy import due_files
 from fsagent.memory.history.repository import Repository, Scope, open_repository
-from fsagent.memory.history.scan import in_recall
+from fsagent.memory.history.scan import in_recall, own_paths
 from fsagent.memory.history.undo import FilePlan, apply_plan
 from fsagent.memory.recall import Recall
 from fsagent.types import Clock
-from fsagent.workspace.paths import MOUNTED
 from fsagent.workspace.tree import Tree
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ class History:
         self._notices: list[str] = []
         self._said: set[tuple[str, str]] = set()
         if not hidden:
-            self._say_once()
+            place = self._repository.place if self._repository else None
+            self._notices += first_notice(place, tree.derived / "history")
 
     @property
     def repository(self) -> Repository:
@@ -146,7 +147,7 @@ class History:
         recall: tuple[str, ...] = (),
     ) -> str | None:
         """Commit what changed in memory as somebody's; None where nothing did. Raises `HistoryError`."""
-        chosen = None if paths is None else _own(paths)
+        chosen = None if paths is None else own_paths(paths)
         return self._commit_all(by, note or TurnNote(), lead=lead, paths=chosen, recall=recall)
 
     def mark(self, note: TurnNote, paths: Iterable[str]) -> None:
@@ -155,7 +156,7 @@ class History:
         Hold the lock `TURN_LOCK` from here to `commit_marked`.
         """
         if self._repository is not None:
-            self._pending.put(note, _own(paths))
+            self._pending.put(note, own_paths(paths))
 
     def commit_marked(self, note: TurnNote, paths: Iterable[str]) -> str | None:
         """Commit what was marked; None where nothing changed, or where the commit has to wait.
@@ -165,7 +166,7 @@ class History:
         if self._repository is None:
             return None
         with self.tolerant():
-            commit = self._commit_all(note.by, note, paths=_own(paths))
+            commit = self._commit_all(note.by, note, paths=own_paths(paths))
             self._pending.drop(note.turn)
             return commit
         return None
@@ -263,7 +264,7 @@ class History:
 
     def _written(self, paths: Iterable[str] | None) -> frozenset[str]:
         chosen = self._tree.take_written() if paths is None else frozenset(paths)
-        return frozenset(path for path in _own(chosen) if not in_recall(path))
+        return frozenset(path for path in own_paths(chosen) if not in_recall(path))
 
     # Behind the reply.
 
@@ -378,27 +379,3 @@ class History:
         except (FsagentError, OSError) as err:
             _log.debug("a commit failed", exc_info=True)
             self._notices.append(f"the commit was not made, the edits stand: {err}")
-
-    def _say_once(self) -> None:
-        """Note, once in a workspace's life, that there is no git or that the history lives inside."""
-        if self._repository is None:
-            key, text = "no-git", "there is no git here: memory works, its history is not kept"
-        elif self._repository.place.outer is not None:
-            key = "outer"
-            text = (
-                f"this workspace lies in the repository of {self._repository.place.outer}; its own "
-                "history is kept in .fsagent/git and that repository is not touched"
-            )
-        else:
-            return
-        mark = self._tree.derived / "history" / f"said-{key}"
-        with contextlib.suppress(OSError):
-            if not mark.exists():
-                mark.parent.mkdir(parents=True, exist_ok=True)
-                mark.touch()
-                self._notices.append(text)
-
-
-def _own(paths: Iterable[str]) -> frozenset[str]:
-    """Leave out the mounted folder's files: each edit of those is in that folder's own history."""
-    return frozenset(path for path in paths if not path.startswith(MOUNTED))

@@ -83,6 +83,29 @@ def hide_derived(derived: Path) -> None:
         ignore.write_text("*\n", encoding="utf-8")
 
 
+def first_notice(place: Place | None, folder: Path) -> list[str]:
+    """Return, once in a workspace's life, that there is no git or that the history lives inside."""
+    if place is None:
+        key, text = "no-git", "there is no git here: memory works, its history is not kept"
+    elif place.outer is not None:
+        key = "outer"
+        text = (
+            f"this workspace lies in the repository of {place.outer}; its own "
+            "history is kept in .fsagent/git and that repository is not touched"
+        )
+    else:
+        return []
+    mark = folder / f"said-{key}"
+    try:
+        if mark.exists():
+            return []
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError:
+        return []
+    return [text]
+
+
 def under_way(directory: Path) -> str | None:
     """Return what keeps commits out just now (a merge, a rebase), None if nothing does."""
     return next((why for name, why in _UNDER_WAY.items() if (directory / name).exists()), None)

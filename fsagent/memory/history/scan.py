@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fsagent.errors import PathRejected, WorkspaceError
-from fsagent.workspace.paths import canonical
+from fsagent.workspace.paths import MOUNTED, canonical
 from fsagent.workspace.tree import Entry, Tree
 from fsagent.workspace.view import decode_text
 from fsagent.workspace.watch import is_temporary
@@ -120,6 +120,11 @@ def recall_files(tree: Tree) -> Iterator[Entry]:
 def in_recall(path: str) -> bool:
     """Say whether a path lies in the recall log."""
     return path.startswith(RECALL + "/")
+
+
+def own_paths(paths: Iterable[str]) -> frozenset[str]:
+    """Leave out the mounted folder's files: each edit of those is in that folder's own history."""
+    return frozenset(path for path in paths if not path.startswith(MOUNTED))
 
 
 def is_governed(path: str) -> bool:

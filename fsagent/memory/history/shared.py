@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from fsagent.memory.history.history import History
 from fsagent.memory.history.messages import By, TurnNote
+
+if TYPE_CHECKING:
+    from fsagent.memory.history.history import History
 
 _note: ContextVar[TurnNote | None] = ContextVar("note", default=None)
 
