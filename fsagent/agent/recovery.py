@@ -48,11 +48,12 @@ class Interrupted:
 
 def session_lock(session: str) -> str:
     """Return the name of the lock that a session holds while a turn is under way."""
-    return f"session {session}"
+    return f"session-{session}"
 
 
 def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     """Close every turn without an end, but for those whose process is still alive."""
+    workspace.tree.state.drop_spare_locks()
     open_turns: dict[str, list[Record]] = {}
     begins: dict[str, Record] = {}
     asked: dict[str, str] = {}

@@ -7,6 +7,7 @@ link: `.fsagent` and what lies in it are opened beneath the pinned root like eve
 from __future__ import annotations
 
 import os
+import re
 import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,6 +18,8 @@ from fsagent.workspace import durable, locks, openat
 FOLDER = ".fsagent"
 MAX_STATE_BYTES = 1 << 20
 _BUCKETS = 64
+_ONE_TIME = re.compile(r"(?:session-[\w-]+|[0-9a-f]{16})\.lock")
+"""The files of locks for names that do not come again."""
 
 
 class Derived:
@@ -50,6 +53,29 @@ class Derived:
             self._make("locks")
             return locks.filelock_held(self.path / "locks" / file, name, timeout_s)
         return self._lock(file, name).held(timeout_s)
+
+    def drop_spare_locks(self) -> int:
+        """Delete the files of one-time locks (a session's) that nobody holds; return how many.
+
+        Who takes such a lock at the same time finds that its file is gone and makes it anew.
+        """
+        if not locks.has_flock():
+            return 0
+        files = [file for file in self.names("locks") if _ONE_TIME.fullmatch(file)]
+        return sum(self._drop_spare(file) for file in files)
+
+    def _drop_spare(self, file: str) -> bool:
+        lock = self._lock(file, file)
+        with lock.spare() as held:
+            if held:
+                fd = openat.open_beneath(self._root_fd, f"{FOLDER}/locks", os.O_RDONLY)
+                try:
+                    os.unlink(file, dir_fd=fd)  # not synced: one that comes back is dropped again
+                finally:
+                    os.close(fd)
+        if held:
+            lock.close()
+        return held
 
     def read(self, name: str) -> bytes | None:
         """Return a state file's bytes, None where there is none or it cannot be read."""

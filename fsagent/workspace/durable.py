@@ -10,11 +10,14 @@ import contextlib
 import errno
 import os
 import secrets
+import time
 
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CHUNK = 1 << 20
 TEMPORARY_PREFIX = ".fsagent-tmp-"
+LEFTOVER_S = 3_600
+"""The age from which a temporary file is one that a killed write left: a write takes milliseconds."""
 
 
 class NotSettled(OSError):
@@ -61,6 +64,31 @@ def replace_at(folder_fd: int, leaf: str, data: bytes, *, mode: int = 0o644) -> 
         os.fsync(folder_fd)
     except OSError as err:
         raise NotSettled(err.errno, err.strerror) from err
+
+
+class Leftovers:
+    """Deletes what killed writes left behind, in each folder when it is first written to."""
+
+    def __init__(self) -> None:
+        self._swept: set[tuple[int, int]] = set()
+
+    def sweep(self, folder_fd: int) -> None:
+        """Delete the old temporary files of a folder; what cannot be deleted is left."""
+        info = os.fstat(folder_fd)
+        if (info.st_dev, info.st_ino) in self._swept:
+            return
+        self._swept.add((info.st_dev, info.st_ino))
+        latest = time.time() - LEFTOVER_S
+        with contextlib.suppress(OSError), os.scandir(folder_fd) as entries:
+            for entry in entries:
+                if entry.name.startswith(TEMPORARY_PREFIX) and _is_old(entry, latest):
+                    _unlink_quietly(folder_fd, entry.name)
+
+
+def _is_old(entry: os.DirEntry[str], latest: float) -> bool:
+    return entry.is_file(follow_symlinks=False) and (
+        entry.stat(follow_symlinks=False).st_mtime < latest
+    )
 
 
 def truncate(fd: int, size: int) -> None:

@@ -56,6 +56,30 @@ class FileLock:
         finally:
             self._threads.release()
 
+    @contextmanager
+    def spare(self) -> Iterator[bool]:
+        """Hold the lock where nobody does, this thread included; yield whether it is held."""
+        if not self._threads.acquire(blocking=False):
+            yield False
+            return
+        try:
+            if self._depth or not self._take_now():
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                _unlock(self._fd)
+        finally:
+            self._threads.release()
+
+    def _take_now(self) -> bool:
+        try:
+            self._take(0.0, 0.0)
+        except WorkspaceLocked:
+            return False
+        return True
+
     def close(self) -> None:
         """Let go of the lock's file."""
         if self._fd >= 0:

@@ -54,6 +54,7 @@ class Tree:
         self._announced_as = announced_as
         self._fd = openat.open_root(self.root)
         self._written: set[str] = set()
+        self._leftovers = durable.Leftovers()
         try:
             self.state = Derived(self.root, self._fd)
         except BaseException:
@@ -222,6 +223,7 @@ class Tree:
                 announce(self._announced_as + name, expect, sha256(data))
             mode = 0o644 if info is None else info.st_mode & 0o777
             durable.replace_at(fd, leaf, data, mode=mode)
+            self._leftovers.sweep(fd)
             self._written.add(name)
         return sha256(data)
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,47 @@ def test_filelock_and_flock_hold_the_same_lock(tree: Tree) -> None:
         tree.lock("recall", timeout_s=0.02),
     ):
         pass
+
+
+def test_one_time_locks_that_nobody_holds_are_dropped(tree: Tree) -> None:
+    for name in ("session-dead", "an odd name", "recall", "turn"):
+        with tree.lock(name):
+            pass
+    living = holder(tree.root, "session-alive")
+    folder = tree.derived / "locks"
+    with tree.lock("session-mine"):
+        assert tree.state.drop_spare_locks() == 2
+        kept = {path.name for path in folder.iterdir()}
+        assert kept == {"recall.lock", "turn.lock", "session-alive.lock", "session-mine.lock"}
+        with closing(Tree(tree.root)) as other, pytest.raises(WorkspaceLocked):
+            other.lock("session-mine", timeout_s=0.02).__enter__()
+    living.communicate("\n")
+    with (
+        closing(Tree(tree.root)) as other,
+        tree.lock("session-dead"),
+        pytest.raises(WorkspaceLocked),
+    ):
+        other.lock("session-dead", timeout_s=0.02).__enter__()
+    assert tree.state.drop_spare_locks() == 3
+
+
+def test_a_lock_is_exclusive_while_another_drops_its_file(tree: Tree) -> None:
+    count = tree.root / "count"
+    count.write_text("0")
+
+    def work() -> None:
+        with closing(Tree(tree.root)) as own:
+            for _ in range(100):
+                with own.lock("session-shared"):
+                    count.write_text(str(int(count.read_text()) + 1))
+                own.state.drop_spare_locks()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count.read_text() == "400"
 
 
 def test_paths_share_a_bounded_number_of_locks(tree: Tree) -> None:
