@@ -124,6 +124,20 @@ def _shared_at(memory: Workspace, moment: datetime) -> Iterator[str | None]:
         yield str(folder)
 
 
+def warn_of_damage(memory: Workspace) -> None:
+    """Say which lines of recall cannot be read: what stands there was not searched."""
+    from fsagent.memory.damage import damaged_lines
+
+    bad = damaged_lines(memory.tree)
+    if bad:
+        first, more = bad[0], len(bad) - 1
+        others = f" So are {more} others; fsagent doctor counts them." if more else ""
+        note(
+            f"fsagent: {first.path}:{first.line} is damaged: {first.reason}. It is kept as it is and "
+            f"left out of searches.{others}"
+        )
+
+
 def settings_outside(**flags: Any) -> Settings:
     """Return settings where no workspace is needed."""
     return load_settings(None, environment(), flags)

@@ -15,6 +15,7 @@ from fsagent.cli.common import (
     open_workspace,
     say,
     say_json,
+    warn_of_damage,
     workspace_option,
 )
 from fsagent.config import Settings
@@ -105,6 +106,8 @@ def search(
             from fsagent.search.context import with_context
 
             page = with_context(memory.tree, page, context)
+        if as_of is None:
+            warn_of_damage(memory)
     return print_page(page, as_json=as_json)
 
 

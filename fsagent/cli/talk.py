@@ -15,6 +15,7 @@ from fsagent.cli.common import (
     note,
     open_memory,
     say_json,
+    warn_of_damage,
     workspace_option,
 )
 from fsagent.cli.lines import line_editor, unbroken, utf8
@@ -88,6 +89,8 @@ def ask(
         else:
             _print_answer(answer, quiet=quiet)
         _print_notices(memory)
+        if as_of is None:
+            warn_of_damage(memory)
     return 0 if answer.stop == "answered" else EXIT_ERROR
 
 
@@ -124,6 +127,7 @@ def chat(
         if retry and agent.unanswered is None:  # the message stands in the last conversation
             agent = stack.enter_context(_agent(memory, settings, resume=True, quiet=True))
         _greet(agent)
+        warn_of_damage(memory)
         with line_editor(memory.root / ".fsagent" / HISTORY_NAME, memory.tree.secrets.hide):
             return Conversation(agent, memory, Screen(verbose=verbose)).run(retry=retry)
 
