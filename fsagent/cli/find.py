@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,10 @@ from fsagent.cli.common import (
     workspace_option,
 )
 from fsagent.config import Settings
-from fsagent.types import Hit, HitPage
+from fsagent.types import HitPage
+
+if TYPE_CHECKING:
+    from fsagent.search.merge import Passage
 
 LINES_AROUND = 3
 
@@ -192,23 +195,25 @@ def print_page(page: HitPage, *, as_json: bool) -> int:
     if as_json:
         say_json(page.as_dict())
         return 0 if page.hits else EXIT_NOTHING
-    for hit in page.hits:
-        _print_hit(hit)
+    from fsagent.search.merge import passages
+
+    for passage in passages(page.hits):
+        _print_passage(passage)
     for sentence in page.notes:
         note(sentence)
     _print_flags(page)
     return 0 if page.hits else EXIT_NOTHING
 
 
-def _print_hit(hit: Hit) -> None:
-    for number, text in hit.before:
-        say(f"{hit.path}-{number}- {text}")
-    say(f"{hit.path}:{hit.line}: {hit.text}")
-    for number, text in hit.after:
-        say(f"{hit.path}-{number}- {text}")
-    if hit.features:
-        say("    " + "  ".join(f"{name}={value:.3f}" for name, value in hit.features.items()))
-    if hit.before or hit.after:
+def _print_passage(passage: Passage) -> None:
+    around = False
+    for number, text, hit in passage:
+        mark = ":" if hit else "-"
+        around |= hit is None
+        say(f"{passage.path}{mark}{number}{mark} {text}")
+        if hit and hit.features:
+            say("    " + "  ".join(f"{name}={value:.3f}" for name, value in hit.features.items()))
+    if around:
         say("--")
 
 

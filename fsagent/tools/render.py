@@ -1,7 +1,8 @@
 """Write a page of hits as the text a model reads.
 
-One hit a line as `path:line: text`, lines around it as `path-line- text`; then an empty line and
-sentences in parentheses: what was cut, and the literal call that shows more.
+One hit a line as `path:line: text`, lines around it as `path-line- text`; where these meet they are
+written in the order of the file, at the place of the best hit, and no line twice. Then an empty line
+and sentences in parentheses: what was cut, and the literal call that shows more.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fsagent.search.merge import Passage, passages
 from fsagent.tools.scope import clip_bytes
 from fsagent.types import Hit, HitPage
 
@@ -47,26 +49,29 @@ def literal_call(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _fitting(hits: Sequence[Hit], limit_bytes: int) -> tuple[list[str], int]:
-    """Return the lines of as many hits as fit, at least of one, and how many these are."""
-    lines: list[str] = []
+    """Return the lines of as many hits as fit, at least of one, and how many hits these are."""
+    used, shown = 0, 0
     printed: set[tuple[str, int]] = set()
-    used = 0
-    for count, hit in enumerate(hits):
-        block = list(_lines_of(hit, printed))
-        size = sum(len(line.encode("utf-8", "replace")) + 1 for line in block)
-        if count and used + size > limit_bytes:
-            return lines, count
-        lines += [clip_bytes(line, limit_bytes) for line in block]
-        used += size
-    return lines, len(hits)
+    for hit in hits:
+        lines = {hit.line: hit.text, **dict((*hit.before, *hit.after))}
+        new = {n: text for n, text in lines.items() if (hit.path, n) not in printed}
+        size = sum(len(line.encode("utf-8", "replace")) + 1 for line in _written(hit.path, new))
+        if shown and used + size > limit_bytes:
+            break
+        printed.update((hit.path, number) for number in new)
+        used, shown = used + size, shown + 1
+    lines_of = (line for passage in passages(hits[:shown]) for line in _lines_of(passage))
+    return [clip_bytes(line, limit_bytes) for line in lines_of], shown
 
 
-def _lines_of(hit: Hit, printed: set[tuple[str, int]]) -> Iterator[str]:
-    around = [(number, text, "-") for number, text in (*hit.before, *hit.after)]
-    for number, text, mark in sorted([*around, (hit.line, hit.text, ":")]):
-        if mark == ":" or (hit.path, number) not in printed:
-            printed.add((hit.path, number))
-            yield f"{hit.path}{mark}{number}{mark} {text}"
+def _written(path: str, lines: Mapping[int, str]) -> Iterator[str]:
+    yield from (f"{path}:{number}: {text}" for number, text in lines.items())
+
+
+def _lines_of(passage: Passage) -> Iterator[str]:
+    for number, text, hit in passage:
+        mark = ":" if hit else "-"
+        yield f"{passage.path}{mark}{number}{mark} {text}"
 
 
 def _count(page: HitPage, shown: int) -> str:
