@@ -19,7 +19,7 @@ from typing import NamedTuple
 from fsagent.search.text import find_tokens, token_terms
 from fsagent.search.wordlists import STOP_WORDS, TIME_WORDS
 
-VERSION = 1
+VERSION = 2
 """Counts changes of analysis and columns; an index of another version is rebuilt."""
 
 MAX_WORDS = 200_000

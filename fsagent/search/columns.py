@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -101,8 +102,11 @@ class Row(NamedTuple):
 class Appender:
     """Collects rows behind `base` documents; gives them their ordinals."""
 
-    def __init__(self, base: int = 0, base_terms: int = 0) -> None:
+    def __init__(
+        self, base: int = 0, base_terms: int = 0, crcs: dict[str, int] | None = None
+    ) -> None:
         self.base, self.base_terms = base, base_terms
+        self.crcs = dict(crcs or {})
         self.columns = Growing()
         self.term_count = base_terms
 
@@ -132,18 +136,24 @@ class Appender:
         """Append what was collected to the files of `folder` and start anew behind it."""
         count = self.count
         for name in _TYPES:
+            data = getattr(self.columns, name).tobytes()
             with (folder / name).open("ab") as file:
-                getattr(self.columns, name).tofile(file)
+                file.write(data)
+            self.crcs[name] = zlib.crc32(data, self.crcs.get(name, 0))
         self.base, self.base_terms = count, self.term_count
         self.columns = Growing()
 
 
+def column_sizes(count: int, terms: int, links: int) -> dict[str, int]:
+    """Return the bytes that each column takes."""
+    lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
+    return {name: lengths[name] * array(code).itemsize for name, code in _TYPES.items()}
+
+
 def cut(folder: Path, *, count: int, terms: int, links: int) -> None:
     """Cut the files to what a manifest knows; what a crash left behind it is dropped."""
-    lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
-    for name, code in _TYPES.items():
+    for name, size in column_sizes(count, terms, links).items():
         path = folder / name
-        size = lengths[name] * array(code).itemsize
         if not path.exists():
             path.touch()
         if path.stat().st_size > size:
@@ -152,14 +162,11 @@ def cut(folder: Path, *, count: int, terms: int, links: int) -> None:
 
 def load(folder: Path, *, count: int, terms: int, links: int) -> Columns:
     """Map the first `count` documents' columns. Raises ValueError where the files are shorter."""
-    lengths = dict.fromkeys(_PER_DOCUMENT, count) | {"terms": terms, "links": links}
-    return Mapped(
-        **{name: _map(folder / name, code, lengths[name]) for name, code in _TYPES.items()}
-    )
+    sizes = column_sizes(count, terms, links)
+    return Mapped(**{name: _map(folder / name, _TYPES[name], size) for name, size in sizes.items()})
 
 
-def _map(path: Path, code: str, length: int) -> Sequence[int]:
-    size = length * array(code).itemsize
+def _map(path: Path, code: str, size: int) -> Sequence[int]:
     if size == 0:
         return array(code)
     with path.open("rb") as file:

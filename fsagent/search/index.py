@@ -3,12 +3,13 @@
 `.fsagent/index.json` names the folder in force. One writer at a time holds the lock `index`;
 readers hold none: they see the last commit until the next. Order of a commit: a mark, the columns,
 tantivy, the manifest, the mark gone. Where the mark is found, what stands behind the manifest's
-counts is dropped before anything is added. Deleting `.fsagent/index*` loses nothing.
+counts is dropped before anything is added. Files that are not what a commit wrote (`soundness.py`), and
+columns of which most rows are dead, are built anew. Deleting `.fsagent/index*` loses nothing.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import shutil
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -30,16 +31,22 @@ from fsagent.search.manifest import (
     write_pointer,
 )
 from fsagent.search.rows import RowMaker
+from fsagent.search.soundness import fault_of, stamps_of
 from fsagent.workspace.stamps import Stamps
 from fsagent.workspace.tree import Tree
 
 LOCK = "index"
+MANY_DEAD = 20_000
+"""More dead rows than live ones and so many on top: time to build anew."""
+
 _SMALL_HEAP_BYTES = 15_000_000
 _LARGE_HEAP_BYTES = 120_000_000
 _LARGE_BYTES = 4_000_000
+_log = logging.getLogger(__name__)
 
 Step = Callable[[str, int], None]
-"""Told of progress: what is done ("file", "columns", "tantivy", "manifest") and how much of it."""
+"""Told of progress: what is done ("mark", "file", "columns", "tantivy", "manifest", "merged", "done",
+"pointer") and how much of it."""
 
 
 def catch_up(
@@ -50,13 +57,35 @@ def catch_up(
         with tree.lock(LOCK, timeout_s=timeout_s):
             folder = read_pointer(tree.derived)
             manifest = read_manifest(folder) if folder else None
-            if folder is None or manifest is None or manifest.language != language:
+            if folder is None or manifest is None or not _goes_on(folder, manifest, language):
                 _build(tree, language, on_step)
-            else:
+                return True
+            _sweep(tree, folder)
+            try:
                 _Writer(tree, folder, manifest, on_step).run()
+            except ValueError as err:  # what tantivy raises for files it cannot read
+                _log.warning("the index is built anew: %s", err)
+                _build(tree, language, on_step)
             return True
     except WorkspaceLocked:
         return False
+
+
+def _goes_on(folder: Path, manifest: Manifest, language: str) -> bool:
+    """Say whether an index can be added to; else it is built anew."""
+    if manifest.language != language or manifest.count > 2 * manifest.live + MANY_DEAD:
+        return False
+    fault = fault_of(folder, manifest)
+    if fault is not None:
+        _log.warning("the index is built anew: %s", fault)
+    return fault is None
+
+
+def _sweep(tree: Tree, folder: Path) -> None:
+    """Delete folders that a build left when it was killed."""
+    for other in tree.derived.glob("index-*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def rebuild(tree: Tree, language: str, *, on_step: Step | None = None) -> int:
@@ -114,10 +143,8 @@ def _build(tree: Tree, language: str, on_step: Step | None) -> int:
     writer = _Writer(tree, folder, Manifest(language=language), on_step)
     writer.run()
     write_pointer(tree.derived, folder)
-    for old in tree.derived.glob("index-*"):
-        # A reader on Windows may hold the old one open; the next build takes it away.
-        if old != folder:
-            shutil.rmtree(old, ignore_errors=True)
+    writer.on_step("pointer", writer.manifest.count)
+    _sweep(tree, folder)
     return writer.manifest.count
 
 
@@ -132,7 +159,7 @@ class _Writer:
     def __init__(self, tree: Tree, folder: Path, manifest: Manifest, on_step: Step | None) -> None:
         self.tree, self.folder, self.manifest = tree, folder, manifest
         self.on_step: Step = on_step or (lambda what, done: None)
-        self.appender = Appender(manifest.count, manifest.terms)
+        self.appender = Appender(manifest.count, manifest.terms, manifest.crcs)
         self.rows = RowMaker(
             Analyzer(manifest.language), self.appender, manifest.speakers, self._add
         )
@@ -144,12 +171,13 @@ class _Writer:
         found = Stamps(self.tree).look()
         pending = changes(self.tree, self.manifest, found)
         first = next(pending, None)
-        if first is None and (self.folder / MANIFEST).exists():
-            return
         mark = self.folder / MARK
         crashed = mark.exists()
+        if first is None and not crashed and (self.folder / MANIFEST).exists():
+            return
         mark.touch()
         manifest = self.manifest
+        self.on_step("mark", manifest.count)
         cut(self.folder, count=manifest.count, terms=manifest.terms, links=manifest.links)
         self._open(sum(size for size, _ in found.values()), crashed)
         for change in [] if first is None else _chain(first, pending):
@@ -218,10 +246,19 @@ class _Writer:
         manifest.count, manifest.terms = self.appender.count, self.appender.term_count
         manifest.chunks += self.rows.chunks
         manifest.languages = sorted({*manifest.languages, *self.rows.languages})
-        write_manifest(self.folder, manifest)
+        self._note()
         self.on_step("manifest", self.appender.count)
-        with contextlib.suppress(Exception):
-            self._writer.wait_merging_threads()
+        self._writer.wait_merging_threads()
+        if stamps_of(self.folder) != manifest.stamps:
+            self._note()
+        self.on_step("merged", self.appender.count)
+
+    def _note(self) -> None:
+        """Write the manifest, with what the files are now."""
+        manifest = self.manifest
+        manifest.crcs, manifest.stamps = self.appender.crcs, stamps_of(self.folder)
+        manifest.live = open_index(self.folder).searcher().num_docs
+        write_manifest(self.folder, manifest)
 
 
 def _chain(first: Change, rest: Iterable[Change]) -> Iterable[Change]:

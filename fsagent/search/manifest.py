@@ -37,7 +37,10 @@ class IndexedFile:
 
 @dataclass(slots=True)
 class Manifest:
-    """The state of an index after its last commit. Counts are of the columns, the dead included."""
+    """The state of an index after its last commit. Counts are of the columns, the dead included.
+
+    `live` counts what can be found. `crcs` and `stamps` tell whether the files are as they were.
+    """
 
     version: int = VERSION
     language: str = "en"
@@ -46,9 +49,12 @@ class Manifest:
     links: int = 0
     chunks: int = 0
     next_number: int = 0
+    live: int = 0
     files: dict[str, IndexedFile] = field(default_factory=dict)
     speakers: list[str] = field(default_factory=lambda: [""])
     languages: list[str] = field(default_factory=list)
+    crcs: dict[str, int] = field(default_factory=dict)
+    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def paths(self) -> dict[int, str]:
         """Return the path of each live file number."""
@@ -71,23 +77,28 @@ def write_pointer(derived: Path, folder: Path) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return a folder's manifest, None where it is missing or not one of this version."""
+    """Return a folder's manifest, None where it is missing, damaged, or not one of this version."""
     try:
-        shape: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
+        crc, _, text = (folder / MANIFEST).read_bytes().partition(b"\n")
+        if int(crc, 16) != checksum(text):
+            return None
+        shape: dict[str, Any] = json.loads(text)
         if shape.get("version") != VERSION:
             return None
         files = {path: IndexedFile(*values) for path, values in shape.pop("files").items()}
-        return Manifest(files=files, **shape)
+        stamps = {name: tuple(stamp) for name, stamp in shape.pop("stamps").items()}
+        return Manifest(files=files, stamps=stamps, **shape)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write a manifest atomically. Not synced: a lost one costs a rebuild and nothing else."""
+    """Write a manifest atomically, its CRC first. Not synced: a lost one costs a rebuild, no more."""
     shape = asdict(manifest)
     shape["files"] = {path: list(entry.values()) for path, entry in shape["files"].items()}
     text = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
-    write_atomically(folder / MANIFEST, text.encode("utf-8", "surrogatepass"))
+    data = text.encode("utf-8", "surrogatepass")
+    write_atomically(folder / MANIFEST, b"%08x\n%s" % (checksum(data), data))
 
 
 def write_atomically(path: Path, data: bytes) -> None:

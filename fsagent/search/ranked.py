@@ -26,6 +26,9 @@ MAX_ENCODED_TAIL = 32
 """Lines that may wait where there are vectors: a new process encodes them at its first search."""
 
 MAX_WAITING = 50
+SMALL_BYTES = 262_144
+"""A workspace of more bytes gets its index before the first search reads it all."""
+
 MAX_LIMIT = 500
 MAX_OFFSET = 1_000
 _log = logging.getLogger(__name__)
@@ -139,15 +142,16 @@ class Search:
             return None
 
     def _snapshot(self) -> Snapshot:
-        snapshot = self._source.take()
-        if snapshot.tail_count <= (MAX_TAIL if self._vectors is None else MAX_ENCODED_TAIL):
-            return snapshot
+        most = MAX_TAIL if self._vectors is None else MAX_ENCODED_TAIL
+        if self._source.has_index() or self._source.size_bytes() <= SMALL_BYTES:
+            snapshot = self._source.take()
+            if snapshot.tail_count <= most:
+                return snapshot
         try:
             catch_up(self._tree, self._settings.language, timeout_s=0.0)
         except (OSError, WorkspaceError, ValueError) as err:
             # A folder that cannot be written is searched all the same.
             _log.debug("the index could not be written: %s", err)
-            return snapshot
         return self._source.take()
 
 

@@ -172,10 +172,17 @@ def _found(snapshot: Snapshot, plan: Plan, filters: Filters, depth: int) -> tupl
     any_term = query.boolean_query(
         [(occur.Should, query.term_query(commit.schema, "body", form, "freq")) for form in forms]
     )
-    must = filters.queries(commit.schema)
-    whole = any_term
-    if must:
-        whole = query.boolean_query([(occur.Must, item) for item in (any_term, *must)])
+    must = [(occur.Must, item) for item in (any_term, *filters.queries(commit.schema))]
+    dead = snapshot.dead_files
+    if dead:
+        must.append((occur.MustNot, query.term_set_query(commit.schema, "file", dead)))
+    if commit.searcher.num_docs != commit.manifest.live:
+        # A writer is at work, or was killed at it: what it added does not count yet.
+        last = commit.manifest.count - 1
+        integer = tantivy.FieldType.Integer
+        within = query.range_query(commit.schema, "ordinal", integer, upper_bound=last)
+        must.append((occur.Must, within))
+    whole = query.boolean_query(must) if len(must) > 1 else any_term
     result = commit.searcher.search(whole, limit=depth, count=True)
     addresses = [address for _, address in result.hits]
     ordinals = commit.searcher.fast_field_values("ordinal", addresses)

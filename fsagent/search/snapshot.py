@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +15,15 @@ from fsagent.search.documents import Document
 from fsagent.search.index import open_index
 from fsagent.search.manifest import MANIFEST, Manifest, read_manifest, read_pointer
 from fsagent.search.rows import RowMaker
+from fsagent.search.soundness import fault_of
 from fsagent.workspace.stamps import CLOCK_GRAIN_NS, Stamp, Stamps
 from fsagent.workspace.tree import Tree
+
+_TRIES = 3
+_log = logging.getLogger(__name__)
+
+IndexStamp = tuple[str, int, int]
+"""The folder in force, and time and inode of its manifest."""
 
 
 @dataclass
@@ -23,7 +31,7 @@ class Commit:
     """What one commit of the index holds; empty where there is no index yet."""
 
     folder: Path | None
-    stamp: tuple[str, int, int]
+    stamp: IndexStamp
     manifest: Manifest
     columns: Columns
     searcher: Any = None
@@ -53,8 +61,12 @@ class Snapshot:
     @property
     def live_count(self) -> int:
         """How many documents can be found."""
-        searcher = self.commit.searcher
-        return (searcher.num_docs if searcher is not None else 0) + self.tail_count
+        return self.commit.manifest.live + self.tail_count
+
+    @property
+    def dead_files(self) -> list[int]:
+        """The numbers of files that the index holds and that are gone or changed since."""
+        return [change.replaces for change in self.pending if change.replaces is not None]
 
 
 class SnapshotSource:
@@ -87,27 +99,43 @@ class SnapshotSource:
         self._state, self._settled = state, newest + CLOCK_GRAIN_NS < started
         return self._snapshot
 
+    def has_index(self) -> bool:
+        """Say whether there is a sound index of this language to build on."""
+        return self._load_commit().folder is not None
+
+    def size_bytes(self) -> int:
+        """Return how large the files are together."""
+        return sum(size for size, _ in self._stamps.look().values())
+
     def _load_commit(self) -> Commit:
-        folder = read_pointer(self._tree.derived)
-        stamp = _stamp(folder)
-        if self._commit is not None and self._commit.stamp == stamp:
-            return self._commit
-        self._commit = self._open(folder, stamp) or Commit(
-            None, ("", 0, 0), Manifest(language=self._language), Growing()
-        )
+        # A writer may swap or merge what is being opened: look again where the pointer has moved.
+        for _ in range(_TRIES):
+            folder = read_pointer(self._tree.derived)
+            stamp = _stamp(folder)
+            if self._commit is not None and self._commit.stamp == stamp:
+                return self._commit
+            opened = self._open(folder, stamp)
+            if opened is not None or _stamp(read_pointer(self._tree.derived)) == stamp:
+                break
+        self._commit = opened or Commit(None, stamp, Manifest(language=self._language), Growing())
         return self._commit
 
-    def _open(self, folder: Path | None, stamp: tuple[str, int, int]) -> Commit | None:
+    def _open(self, folder: Path | None, stamp: IndexStamp) -> Commit | None:
         """Open a commit, the manifest first: tantivy is then at least as new as it."""
         manifest = read_manifest(folder) if folder else None
         if folder is None or manifest is None or manifest.language != self._language:
             return None
+        fault = fault_of(folder, manifest)
+        if fault is not None:
+            _log.debug("the index is not used: %s", fault)
+            return None
         try:
             columns = load(folder, count=manifest.count, terms=manifest.terms, links=manifest.links)
             index = open_index(folder)
-        except (OSError, ValueError):
+            return Commit(folder, stamp, manifest, columns, index.searcher(), index.schema)
+        except (OSError, ValueError) as err:
+            _log.debug("the index cannot be opened: %s", err)
             return None
-        return Commit(folder, stamp, manifest, columns, index.searcher(), index.schema)
 
     def _make(self, commit: Commit, pending: list[Change]) -> Snapshot:
         manifest = commit.manifest
@@ -161,7 +189,7 @@ def _mark(change: Change) -> int | None:
     return change.entry.crc if change.entry else None
 
 
-def _stamp(folder: Path | None) -> tuple[str, int, int]:
+def _stamp(folder: Path | None) -> IndexStamp:
     if folder is None:
         return "", 0, 0
     try:
