@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -66,18 +66,18 @@ def make_manifest(
     }
 
 
-def published(run_dirs: Sequence[Path]) -> list[Row]:
+def published(run_dirs: Sequence[Path], summaries: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Return the runs' manifests with their figures, to stand beside a published report.
 
     No local path and no text of the data; the sum of the predictions says which they were.
     """
-    return [_published(path) for path in run_dirs]
+    return [_published(path, dict(one)) for path, one in zip(run_dirs, summaries, strict=True)]
 
 
-def _published(path: Path) -> Row:
+def _published(path: Path, summary: Row) -> Row:
     run = RunDirectory.open(path)
     try:
-        manifest, summary = run.read_json("run.json"), run.read_json("summary.json")
+        manifest = run.read_json("run.json")
     finally:
         run.close()
     manifest["dataset"].pop("path", None)

@@ -168,7 +168,8 @@ def report(
 
         from fsagent.bench.manifest import published
 
-        _write(manifest, json.dumps(published(found), ensure_ascii=False, indent=1) + "\n")
+        shape = published(found, [summary.content for summary in contents])
+        _write(manifest, json.dumps(shape, ensure_ascii=False, indent=1) + "\n")
     if as_json:
         say_json([dict(summary.content) for summary in contents])
     else:

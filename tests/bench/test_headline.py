@@ -140,8 +140,8 @@ def test_questions_that_stand_twice_are_counted(options: BenchOptions, tmp_path:
 def test_a_published_manifest_holds_no_text_and_no_local_path(
     options: BenchOptions, tmp_path: Path
 ) -> None:
-    run_benchmark(options)
-    (one,) = published([options.out])
+    summary = run_benchmark(options)
+    (one,) = published([options.out], [summary.content])
     text = json.dumps(one)
     assert str(tmp_path) not in text
     assert str(options.data.parent) not in text
@@ -172,7 +172,10 @@ def test_the_report_takes_a_folder_of_runs_and_writes_what_is_published(
     assert done.returncode == 0, done.stderr
     assert "Three views of the key" in done.stdout
     assert "| bm25 / offline | clean | 12 |" in done.stdout
-    assert len(json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))) == 2
+    manifests = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    assert [set(one["summary"]["views"]) for one in manifests] == [
+        {"raw", "corrected", "clean"}
+    ] * 2
     assert "Three views of the key" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "views" not in read_summary(tmp_path / "runs" / "bm25").content
 
