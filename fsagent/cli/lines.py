@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fsagent.config import environment
 from fsagent.errors import ConfigError
 
 OPEN_QUOTES = '"""'
@@ -84,6 +85,9 @@ def line_editor(history: Path, hide: Callable[[str], str]) -> Iterator[None]:
     with contextlib.suppress(OSError):
         readline.read_history_file(history)
     readline.set_history_length(1000)
+    if environment().get("TERM") != "dumb":
+        # Python switches it off; without it each line of a pasted text is a message of its own.
+        readline.parse_and_bind("set enable-bracketed-paste on")
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsagent.config import Settings
     from fsagent.memory.workspace import Workspace
 
-EXIT_NOTHING, EXIT_ERROR = 1, 2
+EXIT_NOTHING, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
 HISTORY_NAME = "chat_history"
 
 
@@ -84,6 +84,9 @@ def ask(
                 )
                 complain(f"{err}{kept}")
                 return err.exit_status
+            except KeyboardInterrupt:
+                complain("stopped; your question is saved, fsagent ask --retry asks it again")
+                return EXIT_INTERRUPTED
         if as_json:
             say_json(answer.as_dict())
         else:

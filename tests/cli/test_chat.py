@@ -274,6 +274,26 @@ def test_several_lines_are_one_message_on_a_terminal(memory: Path, scripted: Any
     ]
 
 
+def test_a_pasted_text_of_several_lines_is_one_message(memory: Path, scripted: Any) -> None:
+    talk(memory, scripted("Yes."), "\x1b[200~first\nsecond\x1b[201~")
+    assert said(memory) == [("user", "first\nsecond"), ("assistant", "Yes.")]
+
+
+def test_ctrl_c_in_ask_saves_the_question_and_says_how_to_go_on(
+    memory: Path, server: FaultServer
+) -> None:
+    server.play(stream(chunk({"role": "assistant", "content": "Hm"}), done=False, then="stall"))
+    arguments = ["ask", "-w", "memory", "--model", "m", "--base-url", server.url, "Are you there?"]
+    with on_terminal(*arguments, cwd=memory.parent, env={"FSAGENT_TOOL_MODE": "native"}) as tty:
+        end = time.monotonic() + 30
+        while not server.requests:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert tty.press_until_it_ends("\x03") == 130
+        assert "fsagent ask --retry asks it again" in tty.text
+    assert said(memory)[0] == ("user", "Are you there?")
+
+
 def test_continue_says_that_it_goes_on(fsagent: Run, memory: Path, scripted: Any) -> None:
     fsagent("chat", "-w", "memory", "--model", scripted("Hi."), stdin="Hello\n")
     done = fsagent("chat", "--continue", "-w", "memory", "--model", scripted("Hi."), stdin="")
