@@ -233,6 +233,7 @@ class Agent:
             budget=Budget(settings, known_price),
             summarise=summarise or self._summarise(),
             frozen={block.label: block.value for block in blocks},
+            foreign_tools=frozenset(tool.__name__ for tool in tools),
         )
 
     def _summarise(self) -> Summarise:

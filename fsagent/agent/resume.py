@@ -9,6 +9,7 @@ from fsagent.agent.context import LOW_SHARE
 from fsagent.agent.queue import Queue, Unit
 from fsagent.agent.recorder import SAID, facts_of
 from fsagent.agent.session import Session
+from fsagent.agent.taint import restore_taint
 from fsagent.agent.unanswered import retried
 from fsagent.memory.recall import Recall
 from fsagent.tokens import estimate_text
@@ -39,6 +40,7 @@ def restore(session: Session) -> int:
     records = [record for _, _, record in tail if record.session == session.id]
     context = session.context
     context.queue.summary, through = _last_summary(records)
+    restore_taint(session, records)
     half_said = {retried(record) for record in records if record.kind == "begin"}
     units = _whole_units(
         record

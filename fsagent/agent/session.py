@@ -22,7 +22,10 @@ class Session:
     """The parts a turn works with, and the little that outlives it.
 
     `frozen` holds the values of the core blocks as the system prompt shows them; `outside` is the
-    diff of what others edited since the last turn, while a turn is under way.
+    diff of what others edited since the last turn, while a turn is under way. `foreign_tools` are
+    those that are not the profile's. `tainted` holds by turn the untrusted text it was shown,
+    `summary_sources` what of it went into the summary, `before` what the last turn was shown (None:
+    not looked up yet).
     """
 
     id: str
@@ -40,6 +43,10 @@ class Session:
     frozen: Mapping[str, str]
     used_ids: set[str] = field(default_factory=set)
     outside: str = ""
+    foreign_tools: frozenset[str] = frozenset()
+    tainted: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    summary_sources: tuple[str, ...] = ()
+    before: tuple[str, ...] | None = None
 
     def with_own_ids(self, message: Message) -> Message:
         """Return the message with call ids that are new to this session.

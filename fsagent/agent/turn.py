@@ -27,6 +27,7 @@ from fsagent.agent.limits import CUT, MAX_NUDGES, Repeats, TurnStopped
 from fsagent.agent.profiles import SEND_MESSAGE, WRITING_TOOLS, take_heartbeat
 from fsagent.agent.recorder import SAID
 from fsagent.agent.session import Session
+from fsagent.agent.taint import begin_taint, end_taint, fold_taint, keep_taint
 from fsagent.agent.unanswered import RETRIES, Unanswered
 from fsagent.errors import ContextOverflow, CorruptFile, ModelError
 from fsagent.memory.history.messages import TurnNote
@@ -94,6 +95,7 @@ class Turn:
             self.session.recorder.end(self.id, "model_error")
             raise
         finally:
+            end_taint(self.session, self.id)
             self.session.context.queue.drop_unfinished()
         return self._end(text, stop)
 
@@ -108,6 +110,7 @@ class Turn:
         scope = session.scope
         scope.turn = (again.turns[-1] if again else self.id) if begins is not None else None
         scope.turn_start = (begins.path, begins.line) if begins is not None else None
+        begin_taint(session, self.id, self.text, again=again.turns if again else ())
         if again is None or not session.context.queue.take_up(again.turns, turn=self.id):
             session.context.add(message, turn=self.id, seq=begins.seq + 1 if begins else 0)
         self._tell_of_secrets("your message")
@@ -119,10 +122,17 @@ class Turn:
             self.told = True
             self._emit(Notice(f"A secret in {place} is not stored ({', '.join(removed)})."))
 
+    def _tell_of_reviews(self) -> None:
+        count = len(self.session.scope.taint.kept)
+        if count:
+            waits = "1 edit waits" if count == 1 else f"{count} edits wait"
+            self._emit(Notice(f"{waits} for review: fsagent review"))
+
     def _end(self, text: str, stop: str) -> Answer:
         session = self.session
         session.recorder.end(self.id, stop)
         self._tell_of_secrets("this turn")
+        self._tell_of_reviews()
         if stop in CUT:
             self._emit(Notice(CUT[stop]))
         answer = Answer(
@@ -235,7 +245,12 @@ class Turn:
         evicted = context.evict(turn=self.id)
         if evicted:
             summary = session.summarise(context.queue.summary, evicted, context.summary_tokens)
-            facts = {"summary": summary.text, "through": max(unit.seq for unit in evicted)}
+            fold_taint(session, evicted)
+            facts = {
+                "summary": summary.text,
+                "through": max(unit.seq for unit in evicted),
+                "sources": list(session.summary_sources),
+            }
             session.recorder.mark(
                 self.id, "compaction", facts, model=summary.model, usage=summary.usage
             )
@@ -314,6 +329,9 @@ class Turn:
         if plain.name == SEND_MESSAGE and not result.failed:
             self._say(str(json.loads(plain.arguments)["message"]))
         text = clip_bytes(result.text, MAX_RESULT_BYTES)
+        if plain.name in self.session.foreign_tools and not result.failed:
+            text = self.session.scope.taint.text(plain.name, text)
+        keep_taint(self.session, self.id)
         self._keep_result(call, text)
         self._emit(ToolFinished(plain, result_summary(text), text, result.failed))
         return _Done(plain, result.failed, heartbeat)

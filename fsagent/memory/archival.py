@@ -37,12 +37,24 @@ class Archival:
     def __init__(self, tree: Tree, clock: Clock) -> None:
         self._tree, self._clock = tree, clock
 
-    def insert(self, title: str, content: str, tags: Sequence[str] = ()) -> str:
-        """Write a note with front matter and return its path; an existing note is never overwritten."""
+    def insert(
+        self,
+        title: str,
+        content: str,
+        tags: Sequence[str] = (),
+        *,
+        lineage: Sequence[str] = (),
+    ) -> str:
+        """Write a note with front matter and return its path; an existing note is never overwritten.
+
+        `lineage` names the untrusted text its turn had seen; the note is then untrusted itself.
+        """
         if not title.strip() or not content.strip():
             raise ToolError("a note needs a title and a content; give both")
         title = self._tree.secrets.clean(title)
-        return self._create(f"{NOTES}/{slug(title)}", ".md", self._note(title, content, tags))
+        return self._create(
+            f"{NOTES}/{slug(title)}", ".md", self._note(title, content, tags, lineage)
+        )
 
     def extend(self, path: str, title: str, lines: Sequence[str]) -> None:
         """Add lines to a note's end, those it has already left out; the note is made where it is not there.
@@ -92,13 +104,22 @@ class Archival:
             title, tags = self._head(entry.path)
             yield ArchivalEntry(entry.path, title, tags, entry.size)
 
-    def _note(self, title: str, content: str, tags: Sequence[str] = ()) -> bytes:
+    def _note(
+        self,
+        title: str,
+        content: str,
+        tags: Sequence[str] = (),
+        lineage: Sequence[str] = (),
+    ) -> bytes:
         secrets = self._tree.secrets
         meta: dict[str, object] = {
             "title": secrets.clean(title.strip()),
             "created": self._clock().isoformat(timespec="seconds"),
             "source": "agent",
         }
+        if lineage:
+            meta["trust"] = "untrusted"
+            meta["from"] = [secrets.clean(place) for place in lineage]
         if tags:
             meta["tags"] = [secrets.clean(str(tag)) for tag in tags]
         text = frontmatter.dump(meta, secrets.clean(content.rstrip()) + "\n")

@@ -8,6 +8,7 @@ from typing import Any
 from fsagent.errors import PathRejected, ToolError
 from fsagent.search.grep import grep as grep_tree
 from fsagent.tokens import estimate_text
+from fsagent.tools.data_text import fenced
 from fsagent.tools.listing import list_tree
 from fsagent.tools.registry import current_call_id
 from fsagent.tools.render import literal_call, render_none, render_page
@@ -166,7 +167,10 @@ class FileTools:
             raise PathRejected(name, "KIND", "is not a text file; only text can be opened")
         lines = self._lines(name)
         first, last = _range(name, start, end, len(lines))
+        before = self._scope.taint.count
         body, last = self._numbered(name, lines, first, last)
+        if self._scope.taint.count > before:
+            body = fenced(body)
         text = "\n".join([f"{name} lines {first}-{last} of {len(lines)}", *body])
         if last < len(lines):
             text += f"\n\n(more follows; next: {literal_call('open', {'path': name, 'start': last + 1})})"
@@ -192,7 +196,10 @@ class FileTools:
         Args:
             path: Folder to list, e.g. `archival`.
         """
-        return list_tree(self._scope.workspace.tree, path or ".", self._scope.result_bytes)
+        before, taint = self._scope.taint.count, self._scope.taint
+        tree, limit_bytes = self._scope.workspace.tree, self._scope.result_bytes
+        lines = list_tree(tree, path or ".", limit_bytes, shown=taint.line)
+        return "\n".join(fenced(lines) if taint.count > before else lines)
 
     def _lines(self, path: str) -> list[str]:
         """Return a file's lines; of today's recall those before the turn under way."""
@@ -210,7 +217,8 @@ class FileTools:
         for number in range(first, last + 1):
             if is_recall(path) and not lines[number - 1]:
                 continue  # a turn's bookkeeping: it has a number and no text
-            text = f"{number}: {_clipped(lines[number - 1])}"
+            shown = self._scope.taint.line(path, number, _clipped(lines[number - 1]))
+            text = f"{number}: {shown}"
             used += estimate_text(text) + 1
             if body and used > budget:
                 return body, number - 1
@@ -236,7 +244,9 @@ def show_page(
     """Return a page's text within the scope's size, or what to try where it has no hits."""
     if not page.hits:
         return render_none(what, page, advice)
-    return render_page(page, tool=tool, arguments=arguments, limit_bytes=scope.result_bytes)
+    return render_page(
+        page, tool=tool, arguments=arguments, limit_bytes=scope.result_bytes, taint=scope.taint
+    )
 
 
 def page_bounds(limit: int, offset: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -59,18 +59,24 @@ def list_rows(workspace: Workspace, path: str = ".") -> list[Row]:
     return list(_rows(workspace.tree, path, 0, max_entries=None, max_depth=None))
 
 
-def list_tree(tree: Tree, path: str, limit_bytes: int) -> str:
-    """Return the text of a folder's tree for a model, at most `limit_bytes` long."""
+def list_tree(
+    tree: Tree, path: str, limit_bytes: int, *, shown: Callable[[str, int, str], str]
+) -> list[str]:
+    """Return a folder's tree in lines for a model, at most `limit_bytes` long.
+
+    `shown` gets each file's path, a line's number and the text of its row: a document's name and
+    title are text of others too.
+    """
     lines: list[str] = []
     used = 0
     for row in _rows(tree, path, 0, max_entries=MAX_ENTRIES, max_depth=MAX_DEPTH):
-        line = row.line()
+        line = row.line() if row.is_dir else shown(row.path, 1, row.line())
         used += len(line.encode("utf-8", "replace")) + 1
         if used > limit_bytes and lines:
             lines.append("(more follows; list one folder at a time)")
             break
         lines.append(line)
-    return "\n".join(lines) or f"{path} is empty."
+    return lines or [f"{path} is empty."]
 
 
 def _rows(

@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from fsagent.errors import ToolError
 from fsagent.memory.core import Block
+from fsagent.memory.edits import CoreEdit, edited
 from fsagent.tools.files import DEFAULT_LIMIT, SEARCH_ADVICE, page_bounds, show_page
 from fsagent.tools.schema import Tool, finds
 from fsagent.tools.scope import Scope
 from fsagent.tools.when import since_moment, until_moment
 from fsagent.types import Hit, HitPage
+
+REVIEW_REASON = "it was proposed while text that others wrote was in the agent's context"
 
 _TAG_POOL = 200
 """How many ranked hits a filter by tags looks at."""
@@ -46,6 +49,9 @@ class MemoryTools:
         """
         if not content.strip():
             raise ToolError("Not written: content is empty; give the line to add.")
+        edit = CoreEdit("add", label, new=content.strip())
+        if self._scope.taint.sources and not self._scope.taint.vouched(content):
+            return self._kept(edit)
         return self._written(self._scope.workspace.core.append(label, content))
 
     def core_memory_replace(self, label: str, old: str, new: str) -> str:
@@ -56,6 +62,8 @@ class MemoryTools:
             old: The exact text to replace; it must stand there exactly once.
             new: The text to put in its place.
         """
+        if self._scope.taint.sources:
+            return self._kept(CoreEdit("replace", label, old, new))
         return self._written(self._scope.workspace.core.replace(label, old, new))
 
     def archival_memory_insert(
@@ -68,7 +76,8 @@ class MemoryTools:
             content: The note in Markdown, dates absolute, facts with their citations.
             tags: Words to find it by, e.g. `["travel", "norway"]`.
         """
-        path = self._scope.workspace.archival.insert(title, content, tags or [])
+        sources = self._scope.taint.sources
+        path = self._scope.workspace.archival.insert(title, content, tags or [], lineage=sources)
         return f"Wrote {path}."
 
     @finds
@@ -148,6 +157,27 @@ class MemoryTools:
     def _shown(self, page: HitPage, query: str, tool: str, arguments: Mapping[str, Any]) -> str:
         return show_page(
             self._scope, page, query, tool=tool, arguments=arguments, advice=SEARCH_ADVICE
+        )
+
+    def _kept(self, edit: CoreEdit) -> str:
+        """Keep an edit for the person's review, since untrusted text is in front of the model.
+
+        An edit that could not be written anyway is refused at once.
+        """
+        scope = self._scope
+        block = scope.workspace.core.block(edit.block)
+        if block.read_only:
+            raise ToolError(f"Not written: block {edit.block!r} is read-only; a person edits it.")
+        edited(block.value, edit)
+        proposal = scope.workspace.review.keep(
+            "agent", [edit], [REVIEW_REASON], turn=scope.turn or "", sources=scope.taint.sources
+        )
+        if proposal.id not in scope.taint.kept:
+            scope.taint.kept.append(proposal.id)
+        return (
+            f"Not written yet: the edit waits for the person's review as {proposal.id}, since text "
+            f"that others wrote is in your context ({', '.join(scope.taint.sources[:3])}). Do not "
+            "repeat it; go on and tell the person."
         )
 
     def _written(self, block: Block) -> str:

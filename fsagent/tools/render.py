@@ -12,13 +12,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fsagent.search.merge import Passage, passages
+from fsagent.tools.data_text import fenced
 from fsagent.tools.scope import clip_bytes
+from fsagent.tools.taint import Taint
 from fsagent.types import Hit, HitPage
 
 
-def render_page(page: HitPage, *, tool: str, arguments: Mapping[str, Any], limit_bytes: int) -> str:
-    """Return the text of a page that has hits. `arguments` are the call's, for the next page."""
-    lines, shown = _fitting(page.hits, limit_bytes)
+def render_page(
+    page: HitPage, *, tool: str, arguments: Mapping[str, Any], limit_bytes: int, taint: Taint
+) -> str:
+    """Return the text of a page that has hits. `arguments` are the call's, for the next page.
+
+    Where a line is untrusted text, all of them are fenced as data.
+    """
+    before = taint.count
+    lines, shown = _fitting(page.hits, limit_bytes, taint)
+    if taint.count > before:
+        lines = fenced(lines)
     sentences = [_sentence(note) for note in page.notes]
     if shown < len(page.hits) or page.next is not None or page.clipped_hits:
         more = {**arguments, "offset": int(arguments.get("offset") or 0) + shown}
@@ -48,7 +58,7 @@ def literal_call(tool: str, arguments: Mapping[str, Any]) -> str:
     return f"{tool}({', '.join(values)})"
 
 
-def _fitting(hits: Sequence[Hit], limit_bytes: int) -> tuple[list[str], int]:
+def _fitting(hits: Sequence[Hit], limit_bytes: int, taint: Taint) -> tuple[list[str], int]:
     """Return the lines of as many hits as fit, at least of one, and how many hits these are."""
     used, shown = 0, 0
     printed: set[tuple[str, int]] = set()
@@ -60,7 +70,7 @@ def _fitting(hits: Sequence[Hit], limit_bytes: int) -> tuple[list[str], int]:
             break
         printed.update((hit.path, number) for number in new)
         used, shown = used + size, shown + 1
-    lines_of = (line for passage in passages(hits[:shown]) for line in _lines_of(passage))
+    lines_of = (line for passage in passages(hits[:shown]) for line in _lines_of(passage, taint))
     return [clip_bytes(line, limit_bytes) for line in lines_of], shown
 
 
@@ -68,10 +78,10 @@ def _written(path: str, lines: Mapping[int, str]) -> Iterator[str]:
     yield from (f"{path}:{number}: {text}" for number, text in lines.items())
 
 
-def _lines_of(passage: Passage) -> Iterator[str]:
+def _lines_of(passage: Passage, taint: Taint) -> Iterator[str]:
     for number, text, hit in passage:
         mark = ":" if hit else "-"
-        yield f"{passage.path}{mark}{number}{mark} {text}"
+        yield f"{passage.path}{mark}{number}{mark} {taint.line(passage.path, number, text)}"
 
 
 def _count(page: HitPage, shown: int) -> str:

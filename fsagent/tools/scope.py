@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from fsagent.memory.trust import Lineage
 from fsagent.memory.workspace import Workspace
 from fsagent.tokens import BYTES_PER_TOKEN
+from fsagent.tools.taint import Taint
 from fsagent.tools.windows import Windows
 from fsagent.types import HitPage
 
@@ -54,6 +56,11 @@ class Scope:
     turn_start: tuple[str, int] | None = None
     writes: list[str] = field(default_factory=list)
     """The paths this turn has written, in order."""
+    taint: Taint = field(init=False)
+    """The untrusted text in front of the model."""
+
+    def __post_init__(self) -> None:
+        self.taint = Taint(Lineage(self.workspace.tree))
 
     @property
     def result_bytes(self) -> int:
