@@ -212,7 +212,7 @@ def test_a_tool_of_ones_own_may_crash_without_ending_the_turn(make_agent) -> Non
         [call("weather", city="Rome"), call("weather", city="Oslo"), "Rain."], tools=[weather]
     )
     assert agent.run("Weather?").text == "Rain."
-    assert last_tool_text(agent) == "Rain."
+    assert last_tool_text(agent).split("\n")[1:-1] == ["Rain."]
 
 
 def test_repeated_ids_of_a_server_are_made_unique(make_agent) -> None:

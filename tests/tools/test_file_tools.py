@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fsagent.errors import PathRejected, ToolError
+from fsagent.tools.data_text import CLOSING, OPENING
 from fsagent.types import ToolCall
 
 DAY = "recall/2026/2026-11-28.jsonl"
@@ -103,7 +104,7 @@ def test_open_shows_numbers_and_what_follows(workspace, files) -> None:
     path = workspace.archival.import_document("long.md", lines.encode())
     text = files.open(path, 10, 12)
     assert text == (
-        f"{path} lines 10-12 of 250\n10: line 10\n11: line 11\n12: line 12\n\n"
+        f"{path} lines 10-12 of 250\n{OPENING}\n10: line 10\n11: line 11\n12: line 12\n{CLOSING}\n\n"
         f'(more follows; next: open(path="{path}", start=13))'
     )
     assert files.open(path, 240).splitlines()[0] == f"{path} lines 240-250 of 250"
