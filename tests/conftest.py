@@ -14,6 +14,8 @@ from support import NOW, ROOT, Run
 from fsagent.config import Settings
 from fsagent.memory.workspace import Workspace
 
+_lines: list[str] = []
+
 
 @pytest.fixture(autouse=True)
 def clean_environment(
@@ -71,3 +73,16 @@ def fsagent(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def suite_line() -> list[str]:
+    """The list a suite puts its line into; printed at the end of the run."""
+    return _lines
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the suites' lines."""
+    for line in _lines:
+        terminalreporter.write_line(line)
+    _lines.clear()

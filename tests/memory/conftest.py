@@ -1,4 +1,4 @@
-"""Workspaces for the tests of the tiers, and the suites' lines at the end of a run."""
+"""Workspaces for the tests of the tiers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from memory_kit import Clock
 
 from fsagent.config import Settings
 from fsagent.memory.workspace import Workspace
-
-_lines: list[str] = []
 
 
 @pytest.fixture
@@ -45,16 +43,3 @@ def fast_folder() -> Iterator[Path]:
 def nightly() -> bool:
     """Whether the suites run at their full size (FSAGENT_NIGHTLY=1)."""
     return bool(os.environ.get("FSAGENT_NIGHTLY"))
-
-
-@pytest.fixture
-def suite_line() -> list[str]:
-    """The list a suite puts its line into; printed at the end of the run."""
-    return _lines
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the suites' lines."""
-    for line in _lines:
-        terminalreporter.write_line(line)
-    _lines.clear()
