@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 
+from fsagent.agent.loop import Agent
+
 START = datetime(2026, 11, 29, 13, 56, tzinfo=timezone(timedelta(hours=1)))
+
+MakeAgent = Callable[..., Agent]
 
 
 class Ticking:

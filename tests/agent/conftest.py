@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_kit import Ticking
+from agent_kit import MakeAgent, Ticking
 
 from fsagent.agent.loop import Agent
 from fsagent.config import Settings
@@ -32,9 +32,6 @@ def fast_workspace() -> Iterator[Workspace]:
         root = Path(folder) / "memory"
         with Workspace.init(root, settings=settings, clock=Ticking()) as opened:
             yield opened
-
-
-MakeAgent = Callable[..., Agent]
 
 
 @pytest.fixture

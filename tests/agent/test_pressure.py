@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from conftest import MakeAgent
+from agent_kit import MakeAgent
 
 from fsagent.agent.events import Compacted, Event, Notice
 from fsagent.memory.facts import Fact, facts_of
