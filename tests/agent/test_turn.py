@@ -274,6 +274,6 @@ def test_no_tool_writes_where_the_model_may_not(make_agent, workspace) -> None:
     model = Scripted([*(call("jot", path=place) for place in places), "Well."])
     make_agent(model, tools=[jot]).run("Write")
     results = [one.content for one in model.requests[-1].messages if one.role == "tool"]
-    assert results[-1] == "Done."
+    assert "Done." in results[-1]
     assert [place for place in places if workspace.tree.exists(place)] == ["archival/x.md"]
     assert "recall is append-only" in results[1]
