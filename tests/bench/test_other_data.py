@@ -165,6 +165,23 @@ def test_a_folder_of_ones_own_is_read(tmp_path: Path) -> None:
     assert [q.index for q in data.questions] == [0, 1]
 
 
+def test_words_that_yaml_takes_for_values_stay_words(tmp_path: Path) -> None:
+    talk = TALK.replace('Bo: "No way!"', "Bo: No").replace("I sold it again.", "12:30")
+    asked = ASKED.replace("answer: Ada", "answer: no").replace("[D1:1]", "D1:1")
+    asked = asked.replace("single-hop", "Single-Hop")
+    data = folder.load(own_folder(tmp_path, talk, asked))
+    assert [turn.text for turn in data.samples[0].turns[1:]] == ["No", "12:30"]
+    first = data.questions[0]
+    assert (first.gold, first.evidence, first.category) == ("no", ("D1:1",), 4)
+
+
+def test_a_conversation_may_end_in_yml_and_an_answer_be_null(tmp_path: Path) -> None:
+    path = own_folder(tmp_path, TALK, ASKED.replace("  trap: He", "  answer: null\n  trap: He"))
+    (path / "ada-and-bo.yaml").rename(path / "ada-and-bo.yml")
+    data = folder.load(path)
+    assert (data.samples[0].sample_id, data.questions[1].gold) == ("ada-and-bo", None)
+
+
 def test_the_sum_of_a_folder_follows_its_content(tmp_path: Path) -> None:
     data = own_folder(tmp_path)
     before = folder.load(data).sha256
@@ -182,6 +199,12 @@ def test_the_sum_of_a_folder_follows_its_content(tmp_path: Path) -> None:
         (TALK.replace("Ada: The", "Ada: x\n        Cy: The"), ASKED, "one speaker"),
         (TALK.replace("2024-03-03 18:40", "some day"), ASKED, "some day"),
         ("sessions: 3", ASKED, "a list was expected"),
+        (TALK, "", "holds no list of questions"),
+        (TALK, "[]", "holds no list of questions"),
+        (TALK.replace("Ada: The boat is mine now.", "The boat"), ASKED, "e.g. - Ada: Hello"),
+        (TALK.replace("The boat is", "[The boat] is: x"), ASKED, "YAML"),
+        (TALK.replace("The boat is mine now.", "{a: b}"), ASKED, "in quotes"),
+        (TALK, ASKED.replace("answer: Ada", "answer: [Ada, Bo]"), "a text was expected"),
         ("a: [", ASKED, "YAML"),
     ],
 )

@@ -23,13 +23,15 @@ Questions, a list:
 
 A question that nothing answers has `category: adversarial`, no `answer`, and may have a `trap`:
 the wrong answer it tempts to.
+
+Every value is text as it stands there: `Bo: No` is the word, not a truth value, and 12:30 no number.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +45,14 @@ from fsagent.bench.datasets.schema import (
     Session,
     Turn,
 )
-from fsagent.bench.datasets.shape import field, mapping, moment, sequence
+from fsagent.bench.datasets.shape import field, kind, mapping, sequence
 from fsagent.errors import ConfigError
 
 QUESTIONS = "questions.yaml"
-_DATES = ("%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
 _EXAMPLE = "2024-03-03 18:40"
 _IDS = {name: number for number, name in CATEGORY_NAMES.items()}
+_SUFFIXES = (".yaml", ".yml")
+_NOTHING = ("", "~", "null")
 
 
 def load(path: Path) -> Dataset:
@@ -60,11 +63,15 @@ def load(path: Path) -> Dataset:
             "each conversation beside it (benchmarks/README.md shows both)"
         )
     digest = hashlib.sha256()
-    files = sorted(file for file in path.glob("*.yaml") if file.name != QUESTIONS)
+    files = sorted(
+        file for file in path.iterdir() if file.suffix in _SUFFIXES and file.name != QUESTIONS
+    )
     if not files:
         raise ConfigError(f"{path} holds no conversation (NAME.yaml) beside {QUESTIONS}")
     samples = {file.stem: _sample(file, _read_yaml(file, digest)) for file in files}
-    rows = sequence(_read_yaml(path / QUESTIONS, digest), QUESTIONS)
+    rows = _read_yaml(path / QUESTIONS, digest)
+    if not isinstance(rows, list) or not rows:
+        raise ConfigError(f"{path / QUESTIONS} holds no list of questions (- question: ...)")
     places: dict[str, int] = {}
     questions = []
     for number, row in enumerate(rows):
@@ -72,7 +79,9 @@ def load(path: Path) -> Dataset:
         asked = mapping(row, where)
         name = str(field(asked, "conversation", where))
         if name not in samples:
-            raise ConfigError(f"{where}: there is no conversation {name}.yaml")
+            raise ConfigError(
+                f"{where}: there is no conversation {name}.yaml; there are {', '.join(samples)}"
+            )
         index = places[name] = places.get(name, -1) + 1
         questions.append(_question(asked, samples[name], index, where))
     return Dataset(
@@ -107,23 +116,27 @@ def _session(row: object, number: int, where: str) -> Session:
 
 
 def _turn(row: object, dia_id: str, where: str) -> Turn:
-    turn = dict(mapping(row, where))
-    caption = turn.pop("image", None)
+    turn = dict(row) if isinstance(row, dict) else {}
+    caption = _text(turn.pop("image", None), f"{where}: image")
     if len(turn) != 1:
-        raise ConfigError(f"{where} is {sorted(map(str, turn))}; write one speaker: text")
+        found = sorted(map(str, turn)) or repr(row)
+        raise ConfigError(f"{where} is {found}; write one speaker: text, e.g. - Ada: Hello")
     ((speaker, text),) = turn.items()
-    return Turn(dia_id, str(speaker), str(text or ""), None if caption is None else str(caption))
+    if not isinstance(text, str):
+        raise ConfigError(f"{where}: what {speaker} says is {kind(text)}; put the text in quotes")
+    return Turn(dia_id, str(speaker), text, caption)
 
 
 def _question(asked: Mapping[str, Any], sample: Sample, index: int, where: str) -> Question:
-    name = field(asked, "category", where)
-    category = _IDS.get(str(name), name)
-    if category not in CATEGORY_NAMES or isinstance(category, bool):
+    name = str(field(asked, "category", where))
+    category = _IDS.get(name.lower(), int(name) if name.isdecimal() else 0)
+    if category not in CATEGORY_NAMES:
         raise ConfigError(f"{where}: category is {name!r}, expected one of {', '.join(_IDS)}")
-    gold, trap = asked.get("answer"), asked.get("trap")
+    gold, trap = (_text(asked.get(key), f"{where}: {key}") for key in ("answer", "trap"))
     if gold is None and category != ADVERSARIAL:
         raise ConfigError(f"{where} has no 'answer'; only adversarial questions have none")
-    evidence = sequence(asked.get("evidence") or [], f"{where}: evidence")
+    named = asked.get("evidence") or []
+    evidence = [named] if isinstance(named, str) else sequence(named, f"{where}: evidence")
     found = parse_evidence(evidence, [turn.dia_id for turn in sample.turns])
     if len(found) < len(evidence):
         raise ConfigError(
@@ -134,20 +147,27 @@ def _question(asked: Mapping[str, Any], sample: Sample, index: int, where: str) 
         sample_id=sample.sample_id,
         index=index,
         text=str(field(asked, "question", where)),
-        category=int(category),
-        gold=None if gold is None else str(gold),
-        trap=None if trap is None else str(trap),
+        category=category,
+        gold=gold,
+        trap=trap,
         evidence=found,
     )
 
 
 def _moment(value: object, where: str) -> datetime:
-    # YAML reads some dates itself.
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day)
-    return moment(value, _DATES, where, _EXAMPLE)
+    try:
+        return datetime.fromisoformat(str(value)).replace(tzinfo=None)
+    except ValueError as err:
+        raise ConfigError(f"{where} is {value!r}, expected like {_EXAMPLE!r}") from err
+
+
+def _text(value: object, where: str) -> str | None:
+    """Return a text that may be left out."""
+    if value is None or value in _NOTHING:
+        return None
+    if not isinstance(value, str):
+        raise ConfigError(f"{where} is {kind(value)}, a text was expected")
+    return value
 
 
 def _read_yaml(file: Path, digest: Any) -> Any:
@@ -156,6 +176,7 @@ def _read_yaml(file: Path, digest: Any) -> Any:
     try:
         raw = file.read_bytes()
         digest.update(file.name.encode("utf-8") + b"\0" + raw)
-        return yaml.safe_load(raw.decode("utf-8-sig"))
+        # BaseLoader makes text of everything and constructs nothing else.
+        return yaml.load(raw.decode("utf-8-sig"), Loader=yaml.BaseLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
         raise ConfigError(f"{file} is not valid YAML: {err}") from err
