@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fsagent.cli.common import (
@@ -14,6 +16,9 @@ from fsagent.cli.common import (
     say_json,
     workspace_option,
 )
+
+if TYPE_CHECKING:
+    from fsagent.agent.report import ContextReport
 
 EXIT_NOTHING = 1
 
@@ -60,11 +65,16 @@ def context(
     from fsagent.agent.report import context_report
 
     flags = {"model": model, "base_url": base_url, "profile": profile}
-    with open_memory(workspace, as_of=None, **flags) as memory:
-        report = context_report(Agent(memory, resume=True, history=False))
+    with open_memory(workspace, as_of=None, **flags) as memory, Agent(memory, resume=True, history=False) as agent:
+        report = context_report(agent)
     if as_json:
         say_json(report.as_dict())
         return
+    print_context(report)
+
+
+def print_context(report: ContextReport) -> None:
+    """Print what fills a context window, by section."""
     for section in report.sections:
         say(f"{section.name:<24} {section.tokens:>8} tokens")
     say(f"{'used':<24} {report.used_tokens:>8} of {report.limit_tokens} tokens")

@@ -91,7 +91,8 @@ def _ask(memory: Path) -> None:
 
     with Workspace.open(memory, settings=Settings()) as workspace:
         for question in QUESTIONS:
-            answer = Agent(workspace, "offline").run(question)
+            with Agent(workspace, "offline") as agent:
+                answer = agent.run(question)
             say(f"   Q: {question}")
             say(f"   A: {answer.text}")
             for citation in answer.citations:

@@ -60,11 +60,9 @@ def _help(chat: Chat, rest: str) -> None:
 
 def _context(chat: Chat, rest: str) -> None:
     from fsagent.agent.report import context_report
+    from fsagent.cli.budget import print_context
 
-    report = context_report(chat.agent)
-    for section in report.sections:
-        say(f"{section.name:<24} {section.tokens:>8} tokens")
-    say(f"{'used':<24} {report.used_tokens:>8} of {report.limit_tokens}")
+    print_context(context_report(chat.agent))
 
 
 def _memory(chat: Chat, rest: str) -> None:

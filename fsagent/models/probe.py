@@ -13,6 +13,7 @@ from fsagent.models.trial import ASK_ONE, ASK_TWO, WEATHER
 from fsagent.types import Completion, Message, Model
 
 _HELLO = (Message("user", "Say hello."),)
+_IN_A_ROW = (Message("system", "Be brief."), Message("user", "I am Ada."), *_HELLO)
 _SIZES = ("n_ctx", "max_model_len", "context_length", "loaded_context_length", "max_context_length")
 
 
@@ -30,7 +31,7 @@ class ProbeResult:
 
 
 def probe(model: Model) -> list[ProbeResult]:
-    """Try the endpoint of a model; about seven small requests. What it refuses is learned.
+    """Try the endpoint of a model; about eight small requests. What it refuses is learned.
 
     The first one finds out whether the endpoint answers at all; without an answer it is the
     only result.
@@ -49,6 +50,7 @@ def probe(model: Model) -> list[ProbeResult]:
             "temperature",
             lambda: _parameter("temperature", model.varied(temperature=0.0), "temperature"),
         ),
+        ("message order", lambda: _order(model)),
         ("tools", lambda: _tools(model)),
         ("parallel calls", lambda: _parallel(model)),
         ("JSON schema", lambda: _schema(model)),
@@ -79,6 +81,17 @@ def _parameter(name: str, model: OpenAIChat, parameter: str) -> ProbeResult:
     if parameter in quirks.dropped:
         return ProbeResult(name, False, f"{parameter} refused; left out")
     return ProbeResult(name, True, quirks.renamed.get(parameter, parameter))
+
+
+def _order(model: OpenAIChat) -> ProbeResult:
+    model.complete(_IN_A_ROW)
+    order = {
+        "any": "messages in any order",
+        "alternating": "refused two messages of one role in a row; they are joined",
+        "no_system": "refused system messages; they are told as the user's",
+    }
+    roles = model.quirks.roles
+    return ProbeResult("message order", roles == "any", order[roles])
 
 
 def _tools(model: OpenAIChat) -> ProbeResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fault_server import Answer, body, call_delta, chunk, error, stream, text
+from fault_server import Answer, body, call_delta, chunk, error, role_refusal, stream, text
 
 from fsagent.models.probe import probe
 from fsagent.models.scripted import Scripted
@@ -50,6 +50,7 @@ def test_an_able_endpoint_passes_every_check(server, connect) -> None:
         "streaming",
         "token parameter",
         "temperature",
+        "message order",
         "tools",
         "parallel calls",
         "JSON schema",
@@ -86,3 +87,16 @@ def test_an_endpoint_that_does_not_answer_gives_one_result(server, connect) -> N
 def test_a_model_without_an_endpoint_has_nothing_to_probe() -> None:
     (result,) = probe(Scripted([]))
     assert (result.name, result.ok) == ("endpoint", None)
+
+
+def test_a_strict_chat_template_is_told_and_learned(server, connect) -> None:
+    def strict(request: Any) -> Answer:
+        refusal = role_refusal(request.body.get("messages", [{"role": "user"}]))
+        return error(refusal, 400) if refusal else able(request)
+
+    server.script = strict
+    model = connect()
+    results = {one.name: one for one in probe(model)}
+    assert results["message order"].ok is False
+    assert "they are joined" in results["message order"].detail
+    assert model.quirks.roles == "alternating"
