@@ -65,7 +65,10 @@ def context(
     from fsagent.agent.report import context_report
 
     flags = {"model": model, "base_url": base_url, "profile": profile}
-    with open_memory(workspace, as_of=None, **flags) as memory, Agent(memory, resume=True, history=False) as agent:
+    with (
+        open_memory(workspace, as_of=None, **flags) as memory,
+        Agent(memory, resume=True, history=False) as agent,
+    ):
         report = context_report(agent)
     if as_json:
         say_json(report.as_dict())
