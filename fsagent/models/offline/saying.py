@@ -44,9 +44,7 @@ _PASTED = re.compile(
     r"explain|fix|edit|correct this|example|dialogue|script|role|character|prompt|song)\b[^.!?]*:\s*$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(
-    r"[\"“„«]([^\"“”„«»]*)[\"”“»]|(?<!\w)[‘']([^'‘’]*[^\s'‘’](?: [^'‘’]*)+)[’'](?!\w)"
-)
+_QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]*)[\"”“»]|(?<!\w)[‘']([^'‘’]{3,300})[’'](?!\w)")
 _CODE_LINE = re.compile(r"^\s*(?:>|\$ |#!|//|\| |[{}<])|[{};]\s*$|^\s{4,}\S|\w\(.*\)\s*[:{;]?\s*$")
 _UNREAL = re.compile(
     r"\b(?:if|suppose|supposing|imagine|imagined|pretend|pretending|wish|wished|would|could|might|may be|maybe|"
