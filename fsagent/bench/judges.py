@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fsagent.errors import MalformedResponse, ModelError
+from fsagent.errors import MalformedResponse, ModelError, ModelUnavailable
 from fsagent.types import Message, Model, Usage
 
 Label = Literal["CORRECT", "WRONG"]
@@ -54,13 +54,14 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 class Verdict:
     """What a judge said. `label` is None after an error, which `error` then names.
 
-    `reply` is the last reply that could not be read.
+    `reply` is the last reply that could not be read; with `outage` the model gave none at all.
     """
 
     label: Label | None
     reason: str = ""
     error: str | None = None
     reply: str | None = None
+    outage: bool = False
     attempts: int = 1
     usage: Usage = field(default_factory=Usage)
 
@@ -71,7 +72,7 @@ def judge(model: Model, name: str, *, question: str, gold: str, answer: str) -> 
         Message("system", JUDGE_PROMPTS[name]),
         Message("user", f"Question: {question}\nGold answer: {gold}\nGiven answer: {answer}"),
     ]
-    usage, error, reply = Usage(), "", None
+    usage, error, reply, outage = Usage(), "", None, False
     for attempt in range(1, ATTEMPTS + 1):
         try:
             completion = model.complete(request)
@@ -83,10 +84,11 @@ def judge(model: Model, name: str, *, question: str, gold: str, answer: str) -> 
             return Verdict(label, reason, attempts=attempt, usage=usage)
         except (ValueError, ModelError) as err:
             error = f"{type(err).__name__}: {err}"
+            outage = isinstance(err, ModelUnavailable)
             # Another request than before, so that a cache does not give the same reply again.
             note = f"Attempt {attempt} could not be read ({err}). {_REPLY}"
             request = [*request[:2], Message("user", note)]
-    return Verdict(None, error=error, reply=reply, attempts=ATTEMPTS, usage=usage)
+    return Verdict(None, error=error, reply=reply, outage=outage, attempts=ATTEMPTS, usage=usage)
 
 
 def parse_verdict(reply: str) -> tuple[Label, str]:

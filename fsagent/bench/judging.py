@@ -13,6 +13,7 @@ from fsagent.bench.datasets.schema import ANSWERABLE
 from fsagent.bench.errata import Erratum, view
 from fsagent.bench.judges import JUDGE_PROMPTS, Verdict, judge
 from fsagent.bench.metrics.statistics import cluster_bootstrap, mean, wider, wilson
+from fsagent.bench.progress import ERRORS_IN_A_ROW, RunStopped
 from fsagent.bench.rundir import Key, Row, RunDirectory
 from fsagent.errors import ConfigError
 from fsagent.types import Model, Usage
@@ -61,7 +62,7 @@ def judge_run(
 
     With `errata`, answers whose gold the audit corrects are judged against both. Verdicts that are
     there already stay; errors are asked again. `on_verdict` hears each verdict, and how many are
-    asked for.
+    asked for. Raises `RunStopped` where the judge is away; a judge that talks nonsense is no outage.
     """
     for name in judges:
         if name not in JUDGE_PROMPTS:
@@ -75,11 +76,22 @@ def judge_run(
         for job in _jobs(rows, name, calibration, errata or {})
     }
     rest = [job for identity, job in jobs.items() if identity not in done]
-    with ThreadPoolExecutor(workers) as pool:
+    pool, away = ThreadPoolExecutor(workers), 0
+    try:
         for job, verdict in pool.map(lambda job: _judge(model, job), rest):
             run.append(JUDGEMENTS, _row(job, model.name, verdict))
             if on_verdict is not None:
                 on_verdict(verdict, len(rest))
+            away = away + 1 if verdict.outage else 0
+            if away >= ERRORS_IN_A_ROW:
+                raise RunStopped(
+                    f"stopped: the judge failed {away} times in a row, the last with: "
+                    f"{verdict.error}. The verdicts so far are kept; the same command with "
+                    "--evaluate-only goes on when the cause is gone"
+                )
+    finally:
+        # What is queued is not asked any more: an outage and Ctrl-C end after the calls under way.
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def judge_summary(

@@ -1,6 +1,8 @@
 """Judges: exact parsing, errors that are no verdicts, calibration, views of the key."""
 
+import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,10 @@ import pytest
 from fsagent.bench.calibration import move_date, probes
 from fsagent.bench.datasets import locomo
 from fsagent.bench.errata import load_errata
-from fsagent.bench.judges import judge, parse_verdict
+from fsagent.bench.judges import Verdict, judge, parse_verdict
 from fsagent.bench.judging import judge_run
 from fsagent.bench.options import BenchOptions
+from fsagent.bench.progress import RunStopped
 from fsagent.bench.rundir import RunDirectory
 from fsagent.bench.runner import finish, run_benchmark
 from fsagent.config import Settings
@@ -278,6 +281,37 @@ def test_the_audits_file_is_read(locomo_file: Path) -> None:
         pytest.skip("no errata at hand")
     errata = load_errata(path)
     assert (len(errata), sum(one.scoring for one in errata.values())) == (46, 24)
+
+
+def test_a_judge_that_is_away_stops_the_judging_and_keeps_what_there_is(run: RunDirectory) -> None:
+    down = endless(ModelUnavailable("no connection"))
+    steps = itertools.chain([literal] * 3, down)
+
+    with pytest.raises(
+        RunStopped, match=r"failed 8 times in a row, the last with: ModelUnav.*no conn"
+    ):
+        judge_run(run, ["strict"], Scripted(steps), calibration=0)
+    rows = run.rows("judgements.jsonl")
+    assert [row["error"] is None for row in rows] == [True] * 3 + [False] * 8
+    judge_run(run, ["strict"], Scripted(endless(literal)), calibration=0)
+    assert finish(run).complete
+
+
+def test_ctrl_c_ends_the_judging_after_the_calls_under_way(run: RunDirectory) -> None:
+    asked: list[str] = []
+
+    def counted(request: Request) -> Any:
+        asked.append(request.messages[1].content)
+        time.sleep(0.05)  # a judge takes its time; the queue must not be worked off meanwhile
+        return literal(request)
+
+    def interrupt(verdict: Verdict, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_run(run, ["strict"], Scripted(endless(counted)), calibration=0, on_verdict=interrupt)
+    assert len(asked) < 13
+    assert len(run.rows("judgements.jsonl")) == 1
 
 
 def test_a_failure_of_the_model_is_listed_with_its_text(run: RunDirectory) -> None:
