@@ -243,8 +243,22 @@ def undo(turn: str, yes: bool, shared: bool, workspace: str | None) -> int:
 
     Refuses where later edits depend on it. The conversation itself stays in recall.
     """
+    if not shared:
+        _note_shared(workspace, turn)
     with open_history(workspace, shared=shared) as history:
         return take_back(history, turn, yes=yes)
+
+
+def _note_shared(workspace: str | None, turn: str) -> None:
+    """Say that a turn wrote shared blocks as well, which have a history of their own."""
+    from fsagent.memory.history.log import read_log
+
+    with open_workspace(workspace) as memory:
+        history = memory.shared_history if memory.settings.shared else None
+        if history is None or history.repository.tip() is None:
+            return
+        if read_log(history.repository.git, "HEAD", turn=turn):
+            note(f"fsagent: shared blocks keep theirs; fsagent undo {turn} --shared takes it back")
 
 
 def take_back(history: History, turn: str, *, yes: bool) -> int:

@@ -178,3 +178,21 @@ def test_forget_says_what_shared_blocks_hold_and_takes_it_out_of_them_when_asked
     assert "4711" not in fsagent("-w", "bob", "log", "--shared").stdout
     fsagent("-w", "bob", "block", "edit", "style", "--value", "- short\n- after")
     assert fsagent("-w", "ann", "log", "--shared").stdout.count("after") == 1
+
+
+def test_undo_of_a_turn_tells_of_its_shared_edits(fsagent: Run, team: Path, tmp_path: Path) -> None:
+    from fsagent import Agent, Workspace
+    from fsagent.models.scripted import Scripted, call
+
+    edits = [
+        call("core_memory_append", label="style", content="- shared"),
+        call("core_memory_append", label="human", content="- own"),
+    ]
+    with Workspace.open(tmp_path / "ann") as memory, Agent(memory, Scripted([*edits, "."])) as ann:
+        turn = ann.run("Note it").turn
+    done = fsagent("-w", "ann", "undo", turn, "--yes")
+    assert (done.returncode, f"fsagent undo {turn} --shared" in done.stderr) == (0, True)
+    assert "- shared" in (team / "style.md").read_text()
+    assert "- own" not in (tmp_path / "ann/core/human.md").read_text()
+    assert fsagent("-w", "ann", "undo", turn, "--shared", "--yes").returncode == 0
+    assert "- shared" not in (team / "style.md").read_text()

@@ -95,6 +95,8 @@ def _over_budget(workspace: Workspace, blocks: list[Block]) -> Iterator[Finding]
 def _broken(workspace: Workspace, facts: list[Placed]) -> Iterator[Finding]:
     cited = _Cited(workspace)
     for one in facts:
+        if one.block.shared:
+            continue  # its citations name lines of its writer's recall
         sources = []
         for path, line in one.fact.citations:
             end = _range_end(one.fact.text, citation_name(path, line)) or line

@@ -89,8 +89,9 @@ class Gates:
         block = self.blocks.get(edit.block)
         if block is None:
             return Verdict(edit, "keep", f"there is no block {edit.block!r}")
-        if block.read_only:
-            return Verdict(edit, "keep", f"block {edit.block!r} is read-only")
+        if block.read_only or (edit.op == "archive" and block.shared):
+            why = "read-only" if block.read_only else "shared; others would lose the line"
+            return Verdict(edit, "keep", f"block {edit.block!r} is {why}")
         if edit.op == "add":
             return self._added(replace(edit, old=""))
         old = self._line_with(edit)

@@ -40,18 +40,28 @@ class Room:
     def _too_large(self) -> str | None:
         """Return the block that something has to leave, None where all fit."""
         for label in self._editable():
-            if len(self.values[label]) > self.blocks[label].limit:
+            if len(self.values[label]) > self.blocks[label].limit and self._is_ours(label):
                 return label
         if sum(map(estimate_text, self.values.values())) <= self.core_tokens:
             return None
         return max(self._editable(), key=self._age, default=None)
+
+    def _is_ours(self, label: str) -> bool:
+        """Say whether a block's size is this sleep's to mend: a shared one only where it wrote."""
+        block = self.blocks[label]
+        return not block.shared or self.values[label] != block.value
 
     def _age(self, label: str) -> tuple[bool, int]:
         """Order blocks by what can leave them: first those with something, the largest first."""
         return self._oldest(label) is not None, len(self.values[label])
 
     def _oldest(self, label: str) -> Fact | None:
-        """Return the fact with the oldest newest citation; a line without citations is a person's own."""
+        """Return the fact with the oldest newest citation; a line without citations is a person's own.
+
+        None of a shared block: others would lose what went into one workspace's archival.
+        """
+        if self.blocks[label].shared:
+            return None
         cited = [fact for fact in facts_of(self.values[label]) if fact.citations]
         return min(cited, key=lambda fact: (max(fact.citations), fact.line), default=None)
 
