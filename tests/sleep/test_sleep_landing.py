@@ -9,6 +9,7 @@ import pytest
 from sleep_kit import DAY, age, edit, filler, human, patch, reasons, recall_hash, say, value_of
 from support import Run
 
+from fsagent.agent.recovery import session_lock
 from fsagent.agent.sleep.sleep import apply_preview, outlook, sleep
 from fsagent.agent.sleep.unattended import sleep_if_idle
 from fsagent.agent.usage import usage_report
@@ -273,7 +274,7 @@ def test_a_turn_of_another_process_is_left_for_later(workspace: Workspace) -> No
     workspace.recall.append_many(
         [begin, Draft("user", "Anna", "I have a d", turn="open", session="other")]
     )
-    with Workspace.open(workspace.root) as other, other.tree.lock("session other"):
+    with Workspace.open(workspace.root) as other, other.tree.lock(session_lock("other")):
         model = Scripted([patch(edit("add", "Lives in Porto.", *cites))])
         assert sleep(workspace, model).stop == "landed"
         assert "I have a d" not in model.requests[0].messages[1].content
