@@ -307,7 +307,7 @@ def test_an_unattended_workspace_sleeps_when_all_is_quiet(workspace: Workspace) 
         settings=replace(workspace.settings, sleep_after_s=30.0),
         clock=lambda: later.replace(minute=later.minute + 1),
     ) as quiet:
-        with Workspace.open(workspace.root) as other, other.tree.lock("session s"):
+        with Workspace.open(workspace.root) as other, other.tree.lock(session_lock("s")):
             assert sleep_if_idle(quiet) is None
         report = sleep_if_idle(quiet)
         assert report is not None
