@@ -110,7 +110,7 @@ def test_export_and_import_bundle(filled: Workspace, tmp_path: Path) -> None:
 
 def test_watch_once_commits_what_an_editor_did(filled: Workspace) -> None:
     (filled.root / "archival" / "x.md").write_text("By hand.\n")
-    assert fsagent(filled, "watch", "--once").stdout.endswith("document x: new\n")
+    assert fsagent(filled, "watch", "--once", "--no-sleep").stdout.endswith("document x: new\n")
 
 
 def test_controls_in_memory_do_not_reach_the_terminal(filled: Workspace) -> None:
