@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("fsagent.cli.talk:ask", "Ask one question and print the answer with its citations."),
     "search": ("fsagent.cli.find:search", "Search all memory, best hits first."),
     "grep": ("fsagent.cli.find:grep", "Search memory for a regular expression, line by line."),
+    "index": ("fsagent.cli.indexing:index", "Show, rebuild or delete the index that search keeps."),
     "open": ("fsagent.cli.find:open_file", "Show a file with line numbers, as the agent sees it."),
     "ls": ("fsagent.cli.find:ls", "List the files of memory with sizes, dates and descriptions."),
     "import": (

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fsagent.errors import PathRejected, WorkspaceLocked
 from fsagent.search.documents import documents_of
+from fsagent.search.index import Step
 from fsagent.search.manifest import write_atomically
 from fsagent.search.query import NO_NAMES
 from fsagent.search.snapshot import Snapshot
@@ -81,7 +82,14 @@ class Vectors:
         folder = snapshot.commit.folder
         return min(_rows(folder, self._encoder.name), snapshot.documents.base) if folder else 0
 
-    def catch_up(self, snapshot: Snapshot, *, most: int | None = None, timeout_s: float = 0) -> int:
+    def catch_up(
+        self,
+        snapshot: Snapshot,
+        *,
+        most: int | None = None,
+        timeout_s: float = 0,
+        on_step: Step | None = None,
+    ) -> int:
         """Encode what the index holds and the vectors do not, at most so many; return what is missing."""
         folder = snapshot.commit.folder
         if folder is None:
@@ -93,6 +101,8 @@ class Vectors:
                 stop = last if most is None else min(last, start + most)
                 for first in range(start, stop, BATCH):
                     self._extend(folder, snapshot, range(first, min(first + BATCH, stop)))
+                    if on_step is not None:
+                        on_step("vectors", min(first + BATCH, stop))
         except WorkspaceLocked:
             pass  # another process is at it; what it has done so far counts
         return snapshot.documents.base - self.count(snapshot)
