@@ -17,9 +17,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from fsagent.search.text import find_tokens, token_terms
-from fsagent.search.wordlists import STOP_WORDS, TIME_WORDS
+from fsagent.search.wordlists import LETTERS, STOP_WORDS, TIME_WORDS
 
-VERSION = 2
+VERSION = 3
 """Counts changes of analysis and columns; an index of another version is rebuilt."""
 
 MAX_WORDS = 200_000
@@ -108,9 +108,9 @@ class _Words(dict[str, "_Word | None"]):
 
 
 def detect(words: Iterable[str], default: str) -> str:
-    """Return the language of lower-cased words: by their script, else by the stop words among them.
+    """Return the language of lower-cased words: by their script, else by stop words and letters.
 
-    Two stop words more than the default language has decide; short or mixed text stays with it.
+    Two of these more than the default language has decide; short or mixed text stays with it.
     """
     counts: Counter[str] = Counter()
     for word in words:
@@ -118,6 +118,8 @@ def detect(words: Iterable[str], default: str) -> str:
             script = next((code for low, high, code in _SCRIPTS if low <= word[0] < high), None)
             if script is not None:
                 return default if script == "ru" and default == "sr" else script
+            for letter in LETTERS.keys() & set(word):
+                counts.update(LETTERS[letter])
         counts.update(_LANGUAGES.get(word.replace("’", "'"), ()))
     best = max(counts, key=lambda code: counts[code], default=default)
     return best if counts[best] >= counts[default] + 2 else default

@@ -84,6 +84,64 @@ _RU_STOP = """
 про них какая эту моя свою этой перед иногда чуть том такой им более всю между
 """
 
+_DA_STOP = """
+og i jeg det at en den til er som på de med han af for ikke der var mig sig men et har om vi min
+havde ham hun nu over da fra du ud sin dem os op man hans hvor eller hvad skal selv her alle vil
+blev kunne ind når være dog noget ville jo deres efter ned skulle denne end dette mit også under
+have dig anden hende mine alt meget sit sine vor mod hvis din nogle hos blive mange bliver hendes
+været thi jer sådan
+"""
+
+_NO_STOP = """
+og i jeg det at en et den til er som på de med han av ikke der så var meg seg men har om vi min
+mitt ha hadde hun nå over da ved fra du ut sin dem oss opp man kan hans hvor eller hva skal selv
+sjøl her alle vil bli ble blitt kunne inn når være kom noen noe ville dere deres kun ja etter ned
+skulle denne for deg si sine sitt mot å meget hvorfor dette disse uten hvordan ingen din ditt
+blir samme hvilken hvilke sånn inni mellom vår hver hvem både bare enn fordi før mange også slik
+være begge siden
+"""
+
+_FI_STOP = """
+olla olen on olet olemme ovat oli olivat ollut ei en et emme eivät minä minun minut minua minulla
+sinä sinun sinut hän hänen hänet me meidän te teidän he heidän tämä tämän tuo se sen sitä siinä
+siitä nämä ne niiden kuka kenen mikä mitä missä mihin joka jonka jotka että ja jos koska kuin
+mutta niin sekä sillä tai vaan vai vaikka kun nyt itse myös eilen tänään hyvin vielä jo
+"""
+
+_HU_STOP = """
+a az egy és hogy nem is de ez azt ha meg csak mint volt vagy már még mi ki mit én te ő ti ők van
+lesz minden el fel le be kell nagyon után azért ezt itt ott akkor mert pedig így úgy sem ami aki
+ahol amikor hol mikor hogyan miért volt voltak vagyok vagyunk tegnap ma holnap ezek azok nekem
+neki velem vele
+"""
+
+_RO_STOP = """
+și în la de cu pe un o nu ce că să se din pentru care este sunt am ai are a au fost era eram mai
+dar sau ca eu tu el ea noi voi ei ele meu mea mei mele tău ta lui lor acest această aceasta acel
+unde când cum cine dacă foarte după până fără peste prin între doar tot toate toți ieri azi mâine
+mi ți îl îi ne vă le
+"""
+
+_TR_STOP = """
+ve bir bu da de için ile çok ama ne o ben sen biz siz onlar gibi daha en kadar sonra önce var yok
+mi mı mu mü değil ki şu her hiç dün bugün yarın çünkü nasıl neden niçin nerede nereye kim hangi
+bana sana ona bize size bunu şimdi ise veya ya hem artık benim senin onun bizim sizin olan olarak
+oldu
+"""
+
+_ID_STOP = """
+dan yang di ke dari ini itu untuk dengan pada adalah tidak saya aku kamu anda dia kami kita mereka
+akan sudah telah bisa dapat ada juga atau karena seperti oleh dalam apa siapa kapan mana bagaimana
+mengapa sangat lebih belum bukan lagi saja kemarin besok tetapi tapi jika kalau
+"""
+
+_CA_STOP = """
+de la el els les i a en un una uns unes que és són era no es per amb del dels al als jo tu ell
+ella nosaltres vosaltres ells elles meu meva seu seva aquest aquesta aquests això allò com quan on
+qui què si ja més molt també però perquè sense sobre fins va vaig vam hem han he ha ens us li hi
+ho ahir avui demà
+"""
+
 STOP_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(words.split())
     for code, words in {
@@ -96,9 +154,26 @@ STOP_WORDS: dict[str, frozenset[str]] = {
         "nl": _NL_STOP,
         "sv": _SV_STOP,
         "ru": _RU_STOP,
+        "da": _DA_STOP,
+        "no": _NO_STOP,
+        "fi": _FI_STOP,
+        "hu": _HU_STOP,
+        "ro": _RO_STOP,
+        "tr": _TR_STOP,
+        "id": _ID_STOP,
+        "ca": _CA_STOP,
     }.items()
 }
-"""Snowball's stop words by language, and for English the contractions people type."""
+"""Stop words by language, most of them Snowball's; for English the contractions people type too."""
+
+_LETTER_TABLE = "ß:de ä:de,sv,fi ö:de,sv,fi,hu,tr ü:de,hu,tr å:sv,da,no ø:da,no æ:da,no ñ:es ¿:es"
+_LETTER_TABLE += " ç:fr,pt,ca,tr œ:fr ê:fr,pt ô:fr,pt ã:pt õ:pt ő:hu ű:hu ă:ro ș:ro ț:ro î:ro,fr"
+_LETTER_TABLE += " ğ:tr ş:tr ı:tr ·:ca"
+LETTERS = {
+    letter: tuple(codes.split(","))
+    for letter, _, codes in (entry.partition(":") for entry in _LETTER_TABLE.split())
+}
+"""Letters that speak for a language: a word with one counts as one of its stop words does."""
 
 _EN_IRREGULAR = """
 be:been,being
