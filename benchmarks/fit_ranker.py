@@ -67,17 +67,18 @@ def cases(path: Path) -> list[Case]:
 
 def turns_of(store: Store, snapshot: Snapshot) -> list[int]:
     """Return the ordinals of the conversation's turns."""
-    return [ordinal for ordinal, dia_id in enumerate(_ids(store, snapshot)) if dia_id]
+    return [ordinal for ordinal, dia_id in enumerate(ids_of(store, snapshot)) if dia_id]
 
 
-def _ids(store: Store, snapshot: Snapshot) -> list[str | None]:
+def ids_of(store: Store, snapshot: Snapshot) -> list[str | None]:
+    """Return the turn that each ordinal is, None for what is none."""
     documents, paths = snapshot.documents, snapshot.paths
     places = [documents.position(ordinal) for ordinal in range(documents.count)]
     return [store.dia_ids.get((paths[number], line)) for number, line in places]
 
 
 def make_case(store: Store, snapshot: Snapshot, question: Question) -> Case:
-    ids, turns = _ids(store, snapshot), turns_of(store, snapshot)
+    ids, turns = ids_of(store, snapshot), turns_of(store, snapshot)
     rows = {ids[ordinal]: row for row, ordinal in enumerate(turns)}
     plan = make_plan(snapshot, question.text, Settings(), NOW, [])
     features = feature_maker(snapshot, plan)
