@@ -81,8 +81,9 @@ def show(label: str, workspace: str | None, as_json: bool) -> None:
     """Print a block's text; its description and its limit go to standard error."""
     with open_workspace(workspace) as memory:
         one = memory.core.block(label)
+        facts = _facts(memory, one) if as_json else []
     if as_json:
-        say_json({**_as_dict(one), "value": one.value})
+        say_json({**_as_dict(one), "value": one.value, "facts": facts})
         return
     marks = f", {_marks(one)}" if _marks(one) else ""
     note(f"{one.path}: {one.size} of {one.limit} characters{marks}. {one.description}".rstrip())
@@ -322,6 +323,18 @@ def _apart(memory: Workspace) -> Iterator[str]:
     detached = [label for label in mount.all_labels() if not mount.attaches(label)]
     if detached:
         yield f"shared blocks that are not attached: {', '.join(detached)}"
+
+
+def _facts(memory: Workspace, one: Block) -> list[dict[str, Any]]:
+    """Return a block's lines, each with the source and trust of what it cites."""
+    from fsagent.memory.facts import facts_of
+    from fsagent.memory.trust import Lineage, trust_of
+
+    lineage = Lineage(memory.tree)
+    return [
+        {"line": fact.line, "text": fact.text, **trust_of(fact, lineage).as_dict()}
+        for fact in facts_of(one.value)
+    ]
 
 
 def _as_dict(one: Block) -> dict[str, Any]:

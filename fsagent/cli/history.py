@@ -216,6 +216,7 @@ def why(text: str, workspace: str | None, as_json: bool) -> int:
     for reason in reasons:
         say(f"{reason.path}:{reason.line}: {reason.text}")
         say(f"  {_line(reason.commit)}" if reason.commit else "  not committed yet")
+        say(f"  source: {reason.origin.source}, {reason.origin.trust}")
         for words in reason.cited:
             say(f"  cites {_said(words)}")
         if not reason.cited:

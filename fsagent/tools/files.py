@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from fsagent.errors import PathRejected, ToolError
 from fsagent.search.grep import grep as grep_tree
 from fsagent.tokens import estimate_text
-from fsagent.tools.data_text import fenced
+from fsagent.tools.data_text import as_data, fenced
 from fsagent.tools.listing import list_tree
 from fsagent.tools.registry import current_call_id
 from fsagent.tools.render import literal_call, render_none, render_page
@@ -242,11 +243,21 @@ def show_page(
     advice: str,
 ) -> str:
     """Return a page's text within the scope's size, or what to try where it has no hits."""
+    page = replace(page, notes=tuple(_remark(scope, note) for note in page.notes))
     if not page.hits:
         return render_none(what, page, advice)
     return render_page(
         page, tool=tool, arguments=arguments, limit_bytes=scope.result_bytes, taint=scope.taint
     )
+
+
+def _remark(scope: Scope, note: str) -> str:
+    """Return a sentence about a search; one that lists speakers names people of imported talks."""
+    _, listed, names = note.partition("; speakers: ")
+    own = {scope.workspace.settings.user_name.casefold(), "user", "assistant"}
+    if listed and any(name.casefold() not in own for name in names.split(", ")):
+        scope.taint.note("names of speakers")
+    return as_data(note)
 
 
 def page_bounds(limit: int, offset: int) -> tuple[int, int]:

@@ -187,6 +187,10 @@ def _elsewhere() -> Iterator[Injection]:
     yield Injection("a caption", imported("Look!", caption=ORDER), (SEARCH,), (add(),))
     in_recall = call("grep", pattern=SIGN, path="recall")
     yield Injection("a speaker's name", imported("Hello.", name=ORDER), (in_recall,), (add(),))
+    named = call("search_files", query="x", speaker="Zed")
+    yield Injection(
+        "a speaker's name in a remark", imported("Hello.", name=ORDER), (named,), (add(),)
+    )
     yield Injection("a line of an imported conversation", imported(ORDER), (SEARCH,), (add(),))
 
     def edited(workspace: Workspace) -> None:

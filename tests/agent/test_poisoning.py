@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from agent_kit import Ticking
 from injection_kit import MARK, ORDER, SIGN, USER_FACT, Injection, add, document, injections
+from support import Run
 
 from fsagent.agent.events import Event, Notice
 from fsagent.agent.loop import Agent
@@ -365,6 +367,22 @@ def test_every_line_knows_its_source(home: Workspace) -> None:
     assert lineage.origin("archival/paper.md", 1) == Origin("document", "untrusted")
     assert lineage.origin("core/human.md", 5).is_trusted
     assert lineage.origin("README.md", 1).source == "document"
+
+
+def test_why_and_show_tell_source_and_trust(home: Workspace, fsagent: Run) -> None:
+    document(ORDER)(home)
+    with Agent(
+        home, Scripted([add("- Lives in Porto. [archival/paper.md:1]"), reply("ok")])
+    ) as one:
+        one.run("I live in Porto.")
+    home.close()
+    done = fsagent("why", "Porto", "--json", "-w", str(home.root))
+    (found,) = [one for one in json.loads(done.stdout)["facts"] if one["path"] == "core/human.md"]
+    assert (found["source"], found["trust"]) == ("document", "untrusted")
+    done = fsagent("block", "show", "human", "--json", "-w", str(home.root))
+    facts = json.loads(done.stdout)["facts"]
+    assert [one["trust"] for one in facts] == ["unknown", "untrusted"]
+    assert "source: document, untrusted" in fsagent("why", "Porto", "-w", str(home.root)).stdout
 
 
 def test_a_fact_is_as_trusted_as_the_least_of_what_it_cites(home: Workspace) -> None:

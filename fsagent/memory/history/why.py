@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from fsagent.errors import HistoryError
+from fsagent.memory.facts import fact_of
 from fsagent.memory.history.blame import blame, blamed_by
 from fsagent.memory.history.lines import Utterance, cited, source_utterance
 from fsagent.memory.history.log import Commit, read_log
 from fsagent.memory.history.repository import Repository
 from fsagent.memory.history.scan import memory_files
+from fsagent.memory.trust import Lineage, Origin, trust_of
 from fsagent.workspace.view import is_text_path, view_lines
 
 MOST = 20
@@ -25,7 +27,7 @@ class Reason:
     """Where a fact stands and where it came from.
 
     `cited` are the recall lines it names (none: the fact is uncited), `turn_words` the words its
-    turn began with, `commit` None where it is not committed yet.
+    turn began with, `commit` None where it is not committed yet, `origin` its source and trust.
     """
 
     path: str
@@ -34,6 +36,7 @@ class Reason:
     commit: Commit | None
     cited: tuple[Utterance, ...]
     turn_words: Utterance | None
+    origin: Origin
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON shape of a reason."""
@@ -44,6 +47,7 @@ class Reason:
             "commit": self.commit.as_dict() if self.commit else None,
             "cited": [words.as_dict() for words in self.cited],
             "turn_words": self.turn_words.as_dict() if self.turn_words else None,
+            **self.origin.as_dict(),
         }
 
 
@@ -57,10 +61,11 @@ def why(repository: Repository, text: str, *, now: datetime) -> list[Reason]:
                 blamed[path] = blame(repository, path, now=now)
             except HistoryError:
                 blamed[path] = []
+    lineage = Lineage(repository.tree)
     return [
-        _reason(repository, path, line, shown, found.commit if found else None)
-        for path, line, shown in places
-        for found in [blamed_by(blamed[path], line)]
+        _reason(repository, lineage, place, found.commit if found else None)
+        for place in places
+        for found in [blamed_by(blamed[place[0]], place[1])]
     ]
 
 
@@ -79,8 +84,12 @@ def _memory_roots(repository: Repository) -> tuple[str, ...]:
 
 
 def _reason(
-    repository: Repository, path: str, line: int, text: str, commit: Commit | None
+    repository: Repository,
+    lineage: Lineage,
+    place: tuple[str, int, str],
+    commit: Commit | None,
 ) -> Reason:
+    path, line, text = place
     source = commit.trailers.get("Source", "") if commit else ""
     return Reason(
         path=path,
@@ -89,7 +98,21 @@ def _reason(
         commit=commit,
         cited=tuple(cited(repository.tree, text)),
         turn_words=source_utterance(repository.tree, source),
+        origin=_origin(lineage, place, commit),
     )
+
+
+def _origin(lineage: Lineage, place: tuple[str, int, str], commit: Commit | None) -> Origin:
+    """Return a fact's origin: of what it cites, else of who wrote it into core, else of its file."""
+    path, line, text = place
+    fact = fact_of(text, line)
+    if fact.citations:
+        return trust_of(fact, lineage)
+    if not path.startswith("core/"):
+        return lineage.origin(path, line)
+    if commit is not None and commit.by in ("person", "outside"):
+        return Origin("user", "trusted")
+    return Origin("agent", "trusted" if commit is not None else "unknown")
 
 
 def _places(repository: Repository, text: str) -> Iterator[tuple[str, int, str]]:
