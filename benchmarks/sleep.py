@@ -114,6 +114,7 @@ def main() -> None:
         base_url=given.base_url,
         api_key=os.environ.get("OPENAI_API_KEY", "none") if given.base_url else None,
         context_tokens=given.context_tokens,
+        sleep_after_s=0.0,  # only the sleeps that are counted: none on its own under pressure
         timeout_s=float(os.environ.get("FSAGENT_TIMEOUT_S", "120")),
         idle_timeout_s=float(os.environ.get("FSAGENT_IDLE_TIMEOUT_S", "60")),
         max_tokens=int(os.environ["FSAGENT_MAX_TOKENS"]) if given.base_url else None,

@@ -68,7 +68,8 @@ def dated(when: When, words: str) -> Dated:
     """Return a date as facts write it; `words` are those it was said in."""
     start, end = when.start, when.end
     first = re.match(r"\W*(\w+)", words)
-    form, birthday = f"the week of {start.isoformat()}", ""
+    span = "weekend" if when.unit == "weekend" else "week"
+    form, birthday = f"the {span} of {start.isoformat()}", ""
     joined = f" in {form}"
     if when.unit == "day" and start == end:
         form, joined = start.isoformat(), f" on {start.isoformat()}"

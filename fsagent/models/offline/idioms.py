@@ -103,3 +103,15 @@ VENTURES = (
     "start-up|blog|podcast|farm|salon|school|charity|foundation|band"
 )
 """What one opens and then has."""
+
+POSSESSIONS = (
+    "house|flat|apartment|cottage|farm|car|van|motorbike|motorcycle|bike|bicycle|boat|sailboat|sloop|"
+    "camper|piano|guitar|violin|horse|shop|store|business|company|telescope"
+)
+"""What one buys seldom enough to remember."""
+
+PASSING = (
+    "call|chat|channel|meeting|queue|zoom|server|game|party|fun|conversation|discussion|thread|dots|"
+    "newsletter|trial|account|loop|filter|patch|change|fix|update|coat|discount|coupon|lot|bit|minute"
+)
+"""What is joined or applied and over the same day."""

@@ -146,6 +146,12 @@ def _subject_of_study(value: str) -> bool:
     return _first(value) not in idioms.NO_SUBJECTS
 
 
+def _undertaking(value: str) -> bool:
+    """Say whether what was joined or begun goes on for a while."""
+    passing = re.search(rf"\b(?:{idioms.PASSING})\b", value, re.IGNORECASE)
+    return bool(value) and _first(value) not in ("their", "your", "him") and not passing
+
+
 def _favourite(value: str) -> bool:
     return bool(value) and not re.match(r"(?:when|to|how|about|by|with)\b", value)
 
@@ -208,6 +214,9 @@ _OF_ONESELF = (
     (rf"{_HAVE}retired(?P<v>)", "Is retired", _always, "since"),
     (rf"{_HAVE}(?P<w>lost|quit|left) my job(?P<v>(?: (?:at|as|with) [^,]+)?)", "{w} the job {v}", _always, "on"),
     (rf"{_HAVE}(?P<w>opened|started|launched|founded) (?P<v>(?:my|an?|my own) (?:[\w-]+ ){{0,3}}(?:{idioms.VENTURES}))", "{w} {v}", _any, "on"),
+    (rf"{_HAVE}(?P<w>joined|took up|signed up for|enrolled in|applied to|applied for|graduated from|graduated in) {_V}", "{w} {v}", _undertaking, "on"),
+    (rf"{_HAVE}(?P<w>bought|sold) (?P<v>(?:my|an?|my own|our) (?:[\w-]+ ){{0,3}}(?:{idioms.POSSESSIONS}))", "{w} {v}", _any, "on"),
+    (rf"{_HAVE}(?:got|was|been) promoted(?P<v>(?: to .+)?)", "Was promoted {v}", _always, "on"),
     (rf"I {_NOW}(?P<w>own|run) (?P<v>(?:my|an?|my own) (?:[\w-]+ ){{0,3}}(?:{idioms.VENTURES}))", "{w}s {v}", _any, "since"),
     (rf"I {_NOW}work from (?P<v>home)", "Works from {v}", _any, "since"),
     (rf"(?:{_I_AM}|I have {_NOW}been |{_HAVE}got )(?P<v>married|engaged|divorced|single|widowed)(?P<t>(?: to {_PROPER})?)", "Is {v} {t}", _any, "since"),
