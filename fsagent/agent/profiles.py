@@ -42,6 +42,28 @@ class Profile:
         return self.name
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One call that has its result. `heartbeat` is None where the model did not say it."""
+
+    call: ToolCall
+    failed: bool
+    heartbeat: bool | None
+
+
+def goes_on(done: Sequence[Done], *, silent: bool) -> bool:
+    """Say whether a turn goes on after its calls; `silent` where nothing was said to the person yet.
+
+    A call may ask for it; a failure does, and with nothing said yet a write.
+    """
+    return any(
+        one.heartbeat
+        or one.failed
+        or (silent and (one.heartbeat is None or one.call.name in WRITING_TOOLS))
+        for one in done
+    )
+
+
 def profile_named(name: str) -> Profile:
     """Return a profile. Raises ConfigError naming those there are."""
     if name not in _PROFILES:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from fsagent.tokens import estimate_message
-from fsagent.types import Message
+from fsagent.types import Message, ToolCall
 
 
 @dataclass(slots=True)
@@ -82,6 +82,12 @@ class Queue:
         gone = set(map(id, evicted))
         self.units = [unit for unit in self.units if id(unit) not in gone]
         return evicted
+
+    def awaiting(self) -> list[ToolCall]:
+        """Return the calls of the last unit that have no result yet."""
+        unit = self.units[-1] if self.units else None
+        calls = unit.messages[0].tool_calls if unit else ()
+        return [call for call in calls if unit and call.id not in unit.call_ids]
 
     def drop_unfinished(self) -> None:
         """Take out a last unit whose calls have not all got their result."""

@@ -24,6 +24,7 @@ TAIL_LINES = 400
 """How many lines of recall are looked at for a turn without an end."""
 
 LIVE_LOCK_S = 0.0
+NOT_RUN, WRITTEN = "interrupted; not run", "was written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,15 @@ def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     )
 
 
+def cut_off(workspace: Workspace, call: ToolCall, intent: tuple[str, str] | None) -> str:
+    """Return the result of a call that Ctrl-C cut off: the file's hash says whether it wrote.
+
+    `intent` is the path it was about to write and the hash the file was to have.
+    """
+    wrote = intent is not None and workspace.core.digest(intent[0]) == intent[1]
+    return f"({call.name}: {WRITTEN if wrote else NOT_RUN})"
+
+
 def _close_if_dead(
     workspace: Workspace, toolbox: Toolbox, records: Sequence[Record], said: str
 ) -> Interrupted | None:
@@ -104,7 +114,7 @@ def _close(
             text = _settle(workspace, toolbox, call, intents[call.id])
             edits.append(f"{intents[call.id].get('path')} {text}")
         else:
-            text = "interrupted; not run"
+            text = NOT_RUN
         message = Message("tool", f"({call.name}: {text})", tool_call_id=call.id, name=call.name)
         recorder.message(turn, message)
     answered = _is_answered(records)
@@ -131,7 +141,7 @@ def _settle(
     path, before, after = (str(facts.get(key, "")) for key in ("path", "before", "after"))
     now = workspace.core.digest(path)
     if now == after:
-        return "was written"
+        return WRITTEN
     if now == before or _anchor_is_unique(workspace, call):
         result = toolbox.run(call)
         if not result.failed:

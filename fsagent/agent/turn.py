@@ -8,7 +8,6 @@ name and a sentence the person sees.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from fsagent.agent import tail
 from fsagent.agent.citations import citations_of
@@ -24,8 +23,9 @@ from fsagent.agent.events import (
     result_summary,
 )
 from fsagent.agent.limits import CUT, MAX_NUDGES, Repeats, TurnStopped
-from fsagent.agent.profiles import SEND_MESSAGE, WRITING_TOOLS, take_heartbeat
+from fsagent.agent.profiles import SEND_MESSAGE, Done, goes_on, take_heartbeat
 from fsagent.agent.recorder import SAID
+from fsagent.agent.recovery import cut_off
 from fsagent.agent.session import Session
 from fsagent.agent.taint import begin_taint, end_taint, fold_taint, keep_taint
 from fsagent.agent.unanswered import RETRIES, Unanswered
@@ -44,15 +44,6 @@ MAX_RESULT_BYTES = 64_000
 """The size at which any tool's result is cut, whatever the window."""
 
 OVERFLOW_SCALE = 1.3
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """One call that has its result."""
-
-    call: ToolCall
-    failed: bool
-    heartbeat: bool | None
 
 
 class Turn:
@@ -77,6 +68,7 @@ class Turn:
         self.usage, self.model_name, self.note = Usage(), session.model.name, ""
         self.said: list[str] = []
         self.writers: list[str] = []
+        self.intents: dict[str, tuple[str, str]] = {}
         self.partial: list[str] = []
         self.told = False
 
@@ -88,6 +80,7 @@ class Turn:
         except TurnStopped as err:
             text, stop = self._stopped(err)
         except KeyboardInterrupt:
+            self._close_calls()
             self._keep_partial()
             self.session.recorder.end(self.id, "interrupted")
             raise
@@ -299,13 +292,14 @@ class Turn:
             self.id, message, model=self.model_name, usage=completion.usage
         )
         self.session.context.add(message, turn=self.id, seq=kept.seq if kept else 0)
+        self.partial.clear()
 
     def _run_calls(self, message: Message) -> tuple[str, str] | None:
         session = self.session
         if self.step == session.settings.max_steps and not session.profile.heartbeats:
             self._refuse(message.tool_calls, "Not run: the turn has no step left.")
             return None
-        done: list[_Done] = []
+        done: list[Done] = []
         for place, call in enumerate(message.tool_calls):
             try:
                 done.append(self._run_call(call))
@@ -320,7 +314,7 @@ class Turn:
         for call in calls:
             self._keep_result(call, text)
 
-    def _run_call(self, call: ToolCall) -> _Done:
+    def _run_call(self, call: ToolCall) -> Done:
         plain, heartbeat = take_heartbeat(call) if self.session.profile.heartbeats else (call, None)
         self.tool_calls += 1
         warning = self.repeats.check(plain)
@@ -334,7 +328,7 @@ class Turn:
         keep_taint(self.session, self.id)
         self._keep_result(call, text)
         self._emit(ToolFinished(plain, result_summary(text), text, result.failed))
-        return _Done(plain, result.failed, heartbeat)
+        return Done(plain, result.failed, heartbeat)
 
     def _run_journaled(self, call: ToolCall) -> ToolResult:
         """Run a call; what it is about to write is in recall, with both hashes, before it writes."""
@@ -346,6 +340,7 @@ class Turn:
             self.session.recorder.mark(self.id, "intent", facts)
             self.session.scope.writes.append(path)
             self.writers.append(call.name)
+            self.intents[call.id] = (path, after)
 
         note = TurnNote(turn=self.id, tools=(call.name,), model=self.model_name)
         with journaling(intend), writing_for(note):
@@ -361,19 +356,12 @@ class Turn:
         self.said.append(text)
         self._emit(TextDelta(text))
 
-    def _after_heartbeats(self, done: list[_Done]) -> tuple[str, str] | None:
+    def _after_heartbeats(self, done: list[Done]) -> tuple[str, str] | None:
         """Go on where a call asks for it; a failure, and a write with nothing said yet, do too."""
-        silent = not self.said
-        go_on = any(
-            one.heartbeat
-            or one.failed
-            or (silent and (one.heartbeat is None or one.call.name in WRITING_TOOLS))
-            for one in done
-        )
-        if not go_on and silent:
+        if not goes_on(done, silent=not self.said):
+            if self.said:
+                return "\n\n".join(self.said), "answered"
             raise TurnStopped("no_message", "The model ended its turn without a message.")
-        if not go_on:
-            return "\n\n".join(self.said), "answered"
         self.heartbeats += 1
         limit = self.session.settings.max_heartbeats
         if self.heartbeats > limit:
@@ -389,6 +377,12 @@ class Turn:
         self.session.context.add(Message("assistant", notice), turn=self.id)
         self._emit(Notice(notice))
         return "\n\n".join(self.said) or notice, err.stop
+
+    def _close_calls(self) -> None:
+        """Give the calls that Ctrl-C cut off their result, so that a retry does none of them twice."""
+        for call in self.session.context.queue.awaiting():
+            intent = self.intents.get(call.id)
+            self._keep_result(call, cut_off(self.session.workspace, call, intent))
 
     def _keep_partial(self) -> None:
         text = "".join(self.partial).strip()

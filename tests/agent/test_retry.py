@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from fsagent.agent.events import TextDelta
 from fsagent.agent.unanswered import last_unanswered
 from fsagent.errors import ConfigError, ModelError
-from fsagent.models.scripted import call
+from fsagent.models.scripted import call, calls
 
 ASKED = "What is my dog called?"
 DOWN = ModelError("no server")
@@ -153,3 +154,48 @@ def test_a_message_that_left_the_context_comes_back_for_its_retry(workspace, mak
     agent.session.context.queue.units.clear()
     agent.retry()
     assert seen == [[("user", ASKED)]]
+
+
+@pytest.mark.parametrize("wrote", [True, False])
+def test_ctrl_c_in_a_tool_leaves_a_result_that_says_whether_it_wrote(
+    workspace, make_agent, monkeypatch, wrote: bool
+) -> None:
+    edit = call("core_memory_append", label="human", content="- Has a dog.")
+    later = call("list_files")
+
+    def look(request: Any) -> str:
+        return " / ".join(text for role, text in spoken(request) if role == "tool")
+
+    agent = make_agent([calls(edit, later), look])
+    write = workspace.tree.replace
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        if wrote:
+            write(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workspace.tree, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            agent.run(ASKED)
+    first = "was written" if wrote else "interrupted; not run"
+    expected = f"(core_memory_append: {first}) / (list_files: interrupted; not run)"
+    assert agent.retry().text == expected
+    assert workspace.core.block("human").value == ("- Has a dog." if wrote else "")
+
+
+def test_ctrl_c_in_a_tool_does_not_write_its_steps_text_twice(
+    workspace, make_agent, monkeypatch
+) -> None:
+    edit = call("core_memory_append", label="human", content="- Has a dog.")
+    said = replace(edit, message=replace(edit.message, content="Let me note that."))
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workspace.tree, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            make_agent([said]).run(ASKED)
+    texts = [record.content for _, _, record in workspace.recall.tail(20)]
+    assert texts.count("Let me note that.") == 1
