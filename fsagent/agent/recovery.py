@@ -25,6 +25,7 @@ TAIL_LINES = 400
 
 LIVE_LOCK_S = 0.0
 NOT_RUN, WRITTEN = "interrupted; not run", "was written"
+MAY_HAVE_RUN = "interrupted while it ran; what it did is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,18 @@ def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     )
 
 
-def cut_off(workspace: Workspace, call: ToolCall, intent: tuple[str, str] | None) -> str:
+def cut_off(
+    workspace: Workspace, call: ToolCall, intent: tuple[str, str] | None, *, started: bool
+) -> str:
     """Return the result of a call that Ctrl-C cut off: the file's hash says whether it wrote.
 
     `intent` is the path it was about to write and the hash the file was to have.
     """
-    wrote = intent is not None and workspace.core.digest(intent[0]) == intent[1]
-    return f"({call.name}: {WRITTEN if wrote else NOT_RUN})"
+    if intent is None:
+        text = MAY_HAVE_RUN if started else NOT_RUN
+    else:
+        text = WRITTEN if workspace.core.digest(intent[0]) == intent[1] else NOT_RUN
+    return f"({call.name}: {text})"
 
 
 def _close_if_dead(

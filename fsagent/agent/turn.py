@@ -68,6 +68,7 @@ class Turn:
         self.usage, self.model_name, self.note = Usage(), session.model.name, ""
         self.said: list[str] = []
         self.writers: list[str] = []
+        self.running = ""
         self.intents: dict[str, tuple[str, str]] = {}
         self.partial: list[str] = []
         self.told = False
@@ -316,7 +317,7 @@ class Turn:
 
     def _run_call(self, call: ToolCall) -> Done:
         plain, heartbeat = take_heartbeat(call) if self.session.profile.heartbeats else (call, None)
-        self.tool_calls += 1
+        self.tool_calls, self.running = self.tool_calls + 1, call.id
         warning = self.repeats.check(plain)
         self._emit(ToolStarted(plain, call_summary(plain)))
         result = ToolResult(warning, failed=True) if warning else self._run_journaled(plain)
@@ -381,8 +382,9 @@ class Turn:
     def _close_calls(self) -> None:
         """Give the calls that Ctrl-C cut off their result, so that a retry does none of them twice."""
         for call in self.session.context.queue.awaiting():
-            intent = self.intents.get(call.id)
-            self._keep_result(call, cut_off(self.session.workspace, call, intent))
+            intent, started = self.intents.get(call.id), call.id == self.running
+            text = cut_off(self.session.workspace, call, intent, started=started)
+            self._keep_result(call, text)
 
     def _keep_partial(self) -> None:
         text = "".join(self.partial).strip()

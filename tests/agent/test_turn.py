@@ -185,7 +185,9 @@ def test_ctrl_c_in_a_tool_leaves_a_conversation_that_goes_on(make_agent) -> None
     with pytest.raises(KeyboardInterrupt):
         agent.run("Wait")
     assert agent.run("How are you?").text == "Fine."
-    assert [m.role for m in model.requests[1].messages] == ["system", "user", "user", "system"]
+    sent = model.requests[1].messages
+    assert [m.role for m in sent] == ["system", "user", "assistant", "tool", "user", "system"]
+    assert sent[3].content == "(wait: interrupted while it ran; what it did is not known)"
 
 
 def test_events_come_as_an_iterator_too(make_agent) -> None:
