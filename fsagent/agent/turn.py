@@ -23,7 +23,7 @@ from fsagent.agent.events import (
     result_summary,
 )
 from fsagent.agent.limits import CUT, MAX_NUDGES, Repeats, TurnStopped
-from fsagent.agent.profiles import SEND_MESSAGE, Done, goes_on, take_heartbeat
+from fsagent.agent.profiles import SEND_MESSAGE, WRITING_TOOLS, Done, goes_on, take_heartbeat
 from fsagent.agent.recorder import SAID
 from fsagent.agent.recovery import cut_off
 from fsagent.agent.session import Session
@@ -382,7 +382,8 @@ class Turn:
     def _close_calls(self) -> None:
         """Give the calls that Ctrl-C cut off their result, so that a retry does none of them twice."""
         for call in self.session.context.queue.awaiting():
-            intent, started = self.intents.get(call.id), call.id == self.running
+            intent = self.intents.get(call.id)  # our own tools write nothing without one
+            started = call.id == self.running and call.name not in WRITING_TOOLS
             text = cut_off(self.session.workspace, call, intent, started=started)
             self._keep_result(call, text)
 
