@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "fsagent"
-GROUND = {"errors", "types", "tokens", "config", "attributes", "dates", "fuzzy", ""}
+GROUND = {"errors", "types", "tokens", "config", "attributes", "dates", "fuzzy", "wordlists", ""}
 ALLOWED = {
     "workspace": GROUND,
     "memory": GROUND | {"workspace"},

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fsagent.fuzzy import similarity
+from fsagent.attributes import contradict, read_fact
+from fsagent.memory.words import content_sequence, content_words, has_word, is_negated, names_in
 from fsagent.workspace.references import references_in, without_references
 
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
-_NEGATIONS = frozenset(
-    {"no", "not", "never", "nor", "none", "without", "longer", "cannot", "except"}
+_COMPARING = re.compile(
+    r"\b(?:(?P<from>from) (?P<a>.+?) (?:to|into) (?P<b>.+)|prefer\w* (?P<c>.+?) (?:to|over|rather than) (?P<d>.+)|"
+    r"(?P<e>.+?) (?:over|rather than|instead of|than) (?P<f>.+))",
+    re.IGNORECASE,
 )
-_STOP_WORDS = frozenset(
-    re.split(
-        r"\s+",
-        "a an the and or of in on at to for from by with as is are was were be been has have had do "
-        "does did she he they it its his her their him them this that these those i my me we our "
-        "you your s t since about into than so",
-    )
-)
-_WORD_SIMILARITY = 88
-_MIN_FUZZY_LETTERS = 5
 _MIN_SIZE_RATIO = 0.75
 
 
@@ -58,11 +48,16 @@ def fact_of(text: str, line: int = 1) -> Fact:
 
 
 def covers(known: str, new: str) -> bool:
-    """Say whether `known` says all that `new` does: its words, its numbers, its negation."""
-    if _is_negated(known) != _is_negated(new):
+    """Say whether `known` says all that `new` does: its words, its numbers, its negation.
+
+    Names stand letter by letter, and what is compared in the same order: who prefers tea to coffee
+    does not prefer coffee to tea.
+    """
+    if is_negated(known) != is_negated(new) or _clash(known, new):
         return False
     have, want = content_words(known), content_words(new)
-    return bool(want) and all(has_word(have, word) for word in want)
+    exact = names_in(known) | names_in(new)
+    return bool(want) and all(has_word(have, word, exact) for word in want)
 
 
 def near_duplicates(a: str, b: str) -> bool:
@@ -76,44 +71,24 @@ def near_duplicates(a: str, b: str) -> bool:
     return covers(a, b) or covers(b, a)
 
 
-def content_words(text: str) -> frozenset[str]:
-    """Return the words that carry a text's meaning, lower-case, without endings."""
-    words = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
-    return frozenset(
-        stem(word) for word in words if word not in _STOP_WORDS and word not in _NEGATIONS
-    )
-
-
-def has_word(known: Iterable[str], word: str) -> bool:
-    """Say whether a word stands among others, a slip of the pen allowed in a long word."""
-    if word in (known := frozenset(known)):
-        return True
-    if len(word) < _MIN_FUZZY_LETTERS or not word.isalpha():
+def in_another_order(fact: str, said: str) -> bool:
+    """Say whether a fact compares or moves between two things, and the text names them the other way round."""
+    match = _COMPARING.search(fact)
+    if match is None:
         return False
-    return any(
-        len(other) >= _MIN_FUZZY_LETTERS
-        and other[0] == word[0]
-        and similarity(word, other) >= _WORD_SIMILARITY
-        for other in known
+    before, after = (
+        content_sequence(next(part for part in pair if part))
+        for pair in ((match["a"], match["c"], match["e"]), (match["b"], match["d"], match["f"]))
     )
+    there = content_sequence(said)
+    if not before or not after or not {before[-1], after[0]} <= set(there):
+        return False
+    return _COMPARING.search(said) is not None and there.index(before[-1]) > there.index(after[0])
 
 
-def stem(word: str) -> str:
-    """Return a word without the commonest English endings; an ordinal as its number."""
-    if match := _ORDINAL.match(word):
-        return match[1]
-    word = word.removesuffix("'s")
-    if not word.isascii():
-        return word
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
-    for ending in ("ing", "ied", "ed"):
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            word = f"{word[:-3]}y" if ending == "ied" else word.removesuffix(ending)
-            break
-    return word.removesuffix("e") if len(word) > 3 else word
-
-
-def _is_negated(text: str) -> bool:
-    words = [word.casefold() for word in _WORD.findall(text)]
-    return any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
+def _clash(one: str, other: str) -> bool:
+    """Say whether two lines cannot both hold, or compare the same things the other way round."""
+    first, second = read_fact(one), read_fact(other)
+    if first is not None and second is not None and contradict(first, second):
+        return True
+    return in_another_order(one, other) or in_another_order(other, one)

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from fsagent.search.text import find_tokens, token_terms
-from fsagent.search.wordlists import LETTERS, STOP_WORDS, TIME_WORDS
+from fsagent.wordlists import LETTERS, STOP_WORDS, TIME_WORDS
 
 VERSION = 3
 """Counts changes of analysis and columns; an index of another version is rebuilt."""

@@ -12,15 +12,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
-from fsagent.search.wordlists import IRREGULAR, STOP_WORDS
+from fsagent.wordlists import CJK, IRREGULAR, STOP_WORDS
 
-CJK = (
-    # Thai, Lao, Burmese and Khmer have no spaces between words either.
-    "\u0e01-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003134f"
-)
 # Three times as fast as a regular expression over a message.
 _SPACED = "".join(chr(n) if chr(n).isalnum() or chr(n) == "'" else " " for n in range(128))
 _POSSESSIVE = ("'s", "’s")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsagent.attributes import contradict, read_fact
-from fsagent.memory.support import Source, unsupported_part, years_told
+from fsagent.memory.support import Source, unsupported_part
 from fsagent.models.offline.statements import statements
 
 SAID = datetime(2026, 11, 29, 13, 56)
@@ -36,7 +36,7 @@ def test_the_table_is_large_enough_to_mean_something() -> None:
 
 @pytest.mark.parametrize("said", [said for said, kept in TABLE if kept])
 def test_what_was_said_supports_the_fact(said: str) -> None:
-    source = Source(f"Anna: {said}", SAID.year, years_told(said, SAID.date()))
+    source = Source("Anna", said, SAID.date())
     assert [unsupported_part(fact, [source]) for fact in facts(said)] == [None] * len(facts(said))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from functools import lru_cache
 
 from fsagent.agent.audit.facts import between_facts, outdated, uncited
@@ -139,10 +140,15 @@ class _Cited:
                 return None
             said = next(said_of([(path, line, record)]), None)
             words = render(record)
-            return said.source if said else Source(words, int(record.ts[:4])) if words else None
+            if said is not None:
+                return said.source
+            day = datetime.fromisoformat(record.ts).date()
+            return Source(record.name, words, day) if words else None
         lines = self._text(path)
         return (
-            Source(lines[line - 1]) if 1 <= line <= len(lines) and lines[line - 1].strip() else None
+            Source("", lines[line - 1])
+            if 1 <= line <= len(lines) and lines[line - 1].strip()
+            else None
         )
 
     def _read_day(self, path: str) -> dict[int, Record]:

@@ -17,8 +17,9 @@ from fsagent.attributes import contradict, read_fact, same_subject
 from fsagent.errors import ToolError
 from fsagent.memory.core import Block
 from fsagent.memory.edits import CoreEdit, edited
-from fsagent.memory.facts import Fact, content_words, covers, fact_of, facts_of
+from fsagent.memory.facts import Fact, covers, fact_of, facts_of
 from fsagent.memory.support import unsupported_part
+from fsagent.memory.words import content_words
 from fsagent.workspace.references import citation_name
 
 Outcome = Literal["pass", "drop", "keep"]

@@ -15,7 +15,7 @@ from fsagent.agent.recorder import SAID
 from fsagent.agent.recovery import session_lock
 from fsagent.errors import WorkspaceLocked
 from fsagent.memory.recall import Recall
-from fsagent.memory.support import Source, years_told
+from fsagent.memory.support import Source
 from fsagent.memory.workspace import Workspace
 from fsagent.models.thinking import strip_thinking
 from fsagent.tokens import estimate_text
@@ -59,8 +59,7 @@ class Said:
     @property
     def source(self) -> Source:
         """The line as support of a fact."""
-        day = datetime.fromisoformat(self.ts).date()
-        return Source(f"{self.name}: {self.text}", day.year, years_told(self.text, day))
+        return Source(self.name, self.text, datetime.fromisoformat(self.ts).date())
 
     def shown(self) -> str:
         """Return the line as the model sees it."""

@@ -38,7 +38,7 @@ class Witnesses:
             for line in self._lines
             if line.is_citable and unsupported_part(words, [line.source]) is None
         ]
-        return max(fit, key=lambda line: share_of(words, line.source.text), default=None)
+        return max(fit, key=lambda line: share_of(words, line.source.told), default=None)
 
     def _at(self, path: str, line: int) -> Said | None:
         if (path, line) not in self._found:

@@ -214,3 +214,12 @@ august september october november december recently morning day days
 """
 TIME_WORDS = frozenset(_TIME.split())
 """Words that tell when something was."""
+
+CJK = (
+    # Thai, Lao, Burmese and Khmer have no spaces between words either.
+    "\u0e01-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f"
+)
+"""The ranges of the scripts that are written without spaces, for a character class."""
