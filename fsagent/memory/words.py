@@ -42,7 +42,7 @@ seventeen eighteen nineteen twenty
 """
 _NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split(), 1)}
 _SAME = {
-    "lives": "live", "leaves": "leave", "papa": "dad", "grandma": "grandmother",
+    "lives": "live", "goes": "go", "leaves": "leave", "papa": "dad", "grandma": "grandmother",
     "granny": "grandmother", "grandpa": "grandfather", "neighbor": "neighbour", "born": "birthday",
     "favorite": "favourite", "color": "colour", "flatmate": "roommate",
 }  # fmt: skip

@@ -37,6 +37,12 @@ def test_facts_are_the_lines_that_say_something_with_their_citations() -> None:
         ("Is alergic to peanuts", "Is allergic to peanuts"),
         ("Birthday: 4 May", "Birthday is May 4th"),
         ("Prefers tea over coffee in the morning", "Prefers tea over coffee, mornings"),
+        ("Has two cats", "Has 2 cats"),
+        ("Likes running", "likes to run"),
+        ("Likes the cafe\u0301 at the corner", "Likes the café at the corner"),
+        ("住在北京。", "住在北京"),
+        ("東京に住んでいる。", "東京に住んでいます"),
+        ("Rent is 1,200 euros", "Rent is 1200 euros"),
     ],
 )
 def test_the_same_fact_in_nearly_the_same_words_is_a_near_duplicate(a: str, b: str) -> None:
@@ -57,6 +63,15 @@ def test_the_same_fact_in_nearly_the_same_words_is_a_near_duplicate(a: str, b: s
             "Her sister Anna works at the hospital in Lisbon",
         ),
         ("Likes tea", "Likes tea, coffee, cocoa and juice"),
+        ("Lives with Martin", "Lives with Martina"),
+        ("Sister Alexandra is a nurse", "Sister Alexander is a nurse"),
+        ("Prefers tea over coffee", "Prefers coffee over tea"),
+        ("Prefers tea over coffee", "Prefers coffee to tea"),
+        ("Moved from Porto to Lisbon", "Moved from Lisbon to Porto"),
+        ("Has two cats", "Has three cats"),
+        ("吃肉", "不吃肉"),
+        ("住在北京", "住在上海"),
+        ("Isst Fleisch", "Isst kein Fleisch"),
         ("", ""),
     ],
 )
