@@ -106,6 +106,8 @@ ATTRIBUTES = (
     _one("called", rf"(?:(?:wants|prefers|likes|asked) to be (?:called|addressed as)|goes by) {_V}"),
     _one("name", rf"(?:(?:is|are) (?:called|named)|(?:first |full )?name is|named) {_V}"),
     _one("home", rf"{_ADVERB}(?:lives?|resides?|is based|is living|moved|relocated) (?:in|to|near) {_V}"),
+    _one("home", rf"(?:wohnt|lebt|vive|vit|habite|mora|abita) (?:in|en|à|a|no|na|em) {_V}"),
+    _one("home", r"(?:现在|現在)?住在(?P<value>[^。，]+)。?|(?P<value2>[^。、]+)に住んでい(?:る|ます)。?"),
     _one("birthplace", r"was born in (?P<value>\D+)"),
     _one("birthday", rf"(?:(?:has )?(?:a )?(?:birthday|date of birth) (?:is )?(?:on |in )?|(?:was |is )?born (?:on |in )?){_V}"),
     _one("origin", rf"(?:is|comes?|came) (?:originally )?from {_V}"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _TAG_RUN = re.compile("[\U000e0000-\U000e007f]+")
 _TAG_BASE = 0xE0000
-_HIDDEN = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
 
 
 @click.group(invoke_without_command=True)
@@ -176,11 +174,11 @@ def _diff(memory: Workspace, proposal: Proposal) -> str:
 
 def revealed(text: str) -> str:
     """Return a text with what a reader cannot see written out: `<U+202E>`, and tag characters decoded."""
+    from fsagent.memory.unseen import unseen
+
     text = _TAG_RUN.sub(_decoded, text)
-    return "".join(
-        f"<U+{ord(ch):04X}>" if unicodedata.category(ch) in _HIDDEN and ch not in "\n\t" else ch
-        for ch in text
-    )
+    hidden = set(unseen(text))
+    return "".join(f"<U+{ord(ch):04X}>" if at in hidden else ch for at, ch in enumerate(text))
 
 
 def _decoded(run: re.Match[str]) -> str:

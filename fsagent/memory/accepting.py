@@ -44,6 +44,11 @@ def applied(value: str, edit: CoreEdit) -> str:
     return edited(value, edit)
 
 
+def is_pointer(line: str, label: str) -> bool:
+    """Say whether a line is the one that says where a block's older facts are."""
+    return line.strip() == POINTER.format(path=NOTE.format(label=label))
+
+
 def with_pointer(value: str, label: str) -> str:
     """Return a block's value with the line that says where its older facts are."""
     pointer = POINTER.format(path=NOTE.format(label=label))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from fsagent.errors import BadArguments, ToolError
-from fsagent.memory.blocks import added, replaced
+from fsagent.memory.blocks import replaced
+from fsagent.memory.facts import first_section
 from fsagent.workspace.references import without_references
 
 Op = Literal["add", "replace", "archive"]
@@ -18,9 +19,10 @@ OPS: tuple[str, ...] = get_args(Op)
 class CoreEdit:
     """One edit of a block.
 
-    `add` puts the line `new` at its end; `replace` puts `new` in place of `old`, which stands there
-    once (an empty `new` removes it, the whole line where it fills one); `archive` moves the line
-    `old` into an archival note. `cites` are such as `2026-11-29:14`.
+    `add` puts the line `new` at its end, ahead of the sections that headings make; `replace` puts
+    `new` in place of `old`, which stands there once (an empty `new` removes it, the whole line where
+    it fills one); `archive` moves the line `old` into an archival note. `cites` are such as
+    `2026-11-29:14`.
     """
 
     op: Op
@@ -73,8 +75,25 @@ def edited(value: str, edit: CoreEdit) -> str:
     if edit.op == "add":
         if not edit.line:
             raise ToolError("Not written: new is empty; give the line to add.")
-        return added(value, edit.line)
-    return replaced(edit.block, value, edit.old, "" if edit.op == "archive" else edit.line)
+        return _with_line(value, edit.line)
+    new = "" if edit.op == "archive" else edit.line
+    lines = value.split("\n")
+    if lines.count(edit.old) == 1:
+        # A whole line, though its words may stand in a longer one too.
+        place = lines.index(edit.old)
+        lines[place : place + 1] = [new] if new else []
+        return "\n".join(lines)
+    return replaced(edit.block, value, edit.old, new)
+
+
+def _with_line(value: str, line: str) -> str:
+    """Return a value with a line at its end, ahead of the sections where it has some."""
+    lines = value.split("\n") if value else []
+    place = first_section(value)
+    place = len(lines) if place is None else place
+    while place and not lines[place - 1].strip():
+        place -= 1
+    return "\n".join([*lines[:place], line, *lines[place:]])
 
 
 def _cites(value: object) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fsagent.attributes import KIN
-from fsagent.memory.words import content_words, has_word, is_negated
+from fsagent.memory.words import content_words, has_word, is_negated, telling_words
 
 _SENTENCE = re.compile(r"[^.!?。！？⏎\n]+(?:\.(?=\w)[^.!?。！？⏎\n]+)*[.!?。！？]*")
 _CLAUSE = re.compile(
@@ -30,7 +30,7 @@ _ENDED = re.compile(
     r"dislikes?|disliked|hate[sd]?|hating|detests?|loathes?|cancel(?:s|led|ed|ling|ing)?|refuse[sd]?|"
     r"against|former(?:ly)?|ex|used to|leave|leaves|leaving|left|lost|los[et]s?|died|dies|dead|"
     r"passed away|broke up|breaking up|broken up|split up|separated|divorced|sold|ended|ends|"
-    r"too (?:expensive|far)|aufgehört|früher|dejé|dejó)\b",
+    r"forget|too (?:expensive|far)|aufgehört|früher|dejé|dejó)\b",
     re.IGNORECASE,
 )
 _EITHER = re.compile(
@@ -68,6 +68,12 @@ _OTHER = re.compile(
     r"works?|loves?|likes?|owns?|moved|wants?)\b",
     re.IGNORECASE,
 )
+
+
+DENIED = "it is denied"
+NOT_DENIED = "it is not denied"
+_MIN_TAKEN_BACK = 1 / 3
+"""The share of a fact's words that a sentence shares which takes the fact back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +114,22 @@ def disagreement(fact: str, said: str, *, dated_ahead: bool = False) -> str:
     return ""
 
 
+def takes_back(said: str, fact: str) -> bool:
+    """Say whether a sentence denies a fact, or what it speaks of has ended: "my dog died"."""
+    words = content_words(fact) - telling_words() or content_words(fact)
+    shared = {word for word in words if has_word(content_words(said), word)}
+    if len(shared) < max(1, _MIN_TAKEN_BACK * len(words)):
+        return False
+    return disagreement(" ".join(shared) if not is_negated(fact) else fact, said) in (
+        DENIED,
+        NOT_DENIED,
+    )
+
+
 def _against(part: Clause, fact: str, one: Clause, *, planned: bool) -> str:
     """Return why one clause does not hold a part of a fact."""
     if part.denied is not None and one.denied is not None and part.denied != one.denied:
-        return "it is denied" if one.denied else "it is not denied"
+        return DENIED if one.denied else NOT_DENIED
     if one.wished and not part.wished and not planned:
         return "it is only wished, planned or supposed"
     if one.about and (not content_words(one.about) & content_words(_PLACE.sub(" ", fact))):

@@ -10,7 +10,15 @@ from datetime import date, timedelta
 from fsagent.dates import MONTHS, WEEKDAYS, find_dates
 from fsagent.memory.facts import in_another_order
 from fsagent.memory.stance import disagreement
-from fsagent.memory.words import content_sequence, content_words, has_word, names_in, stem, words_of
+from fsagent.memory.words import (
+    content_sequence,
+    content_words,
+    has_word,
+    names_in,
+    stem,
+    telling_words,
+    words_of,
+)
 
 WORDS_FOR_A_SLIP = 5
 """Of every so many content words of a fact one may be the writer's own; of fewer none."""
@@ -31,12 +39,6 @@ _THOUSANDS = re.compile(r"(?<=\d)[,.' ](?=\d{3}(?!\d))")
 _CALENDAR = re.compile(rf"(?:{_MONTHS}|(?:{'|'.join(WEEKDAYS)})s?)$", re.IGNORECASE)
 _WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})s?\b", re.IGNORECASE)
 _WEEKDAY_AHEAD = timedelta(14)
-_FRAME = """
-person user client dislike hate name call like love enjoy prefer want live move work own get go come use
-currently old originally spring summer autumn winter week weekend month year day job assistant remind
-"""
-"""Words in which a fact is told, whatever it is; they do not have to be the speaker's."""
-
 _FOREIGN = re.compile(
     r"\b(?:ich|mein\w*|ein\w*|kein\w*|nicht|und|wir|yo|tengo|mi|mis|unos|je|j['’]|mon|une|nous|eu|"
     r"meu|minha|não|io|mio|mia|desde|hace|años|los|las|del|ik|mijn|een|jag|min|ett|не|я|мой|моя)\b",
@@ -178,7 +180,7 @@ def _missing_words(words: str, said: str) -> str | None:
     want, have = list(dict.fromkeys(content_sequence(words))), content_words(said)
     if not want:
         return None
-    frame = content_words(_FRAME)
+    frame = telling_words()
     exact = names_in(said) | names_in(" ".join(words_of(words)[1:]))
     missing = [word for word in want if not has_word(have, word, exact)]
     counted = [word for word in missing if word not in frame]

@@ -46,6 +46,10 @@ _SAME = {
     "granny": "grandmother", "grandpa": "grandfather", "neighbor": "neighbour", "born": "birthday",
     "favorite": "favourite", "color": "colour", "flatmate": "roommate",
 }  # fmt: skip
+_TELLING = """
+person user client dislike hate name call like love enjoy prefer want live move work own get go come use
+currently old originally spring summer autumn winter week weekend month year day job assistant remind
+"""
 
 _WORD_SIMILARITY = 88
 _MIN_FUZZY_LETTERS = 5
@@ -112,6 +116,11 @@ def is_negated(text: str) -> bool:
     if any(word in _NEGATIONS or word.endswith("n't") for word in words):
         return True
     return bool(_NEGATED_CJK.search(text))
+
+
+def telling_words() -> frozenset[str]:
+    """Return the words in which facts are told, whatever they say: live, like, person."""
+    return content_words(_TELLING)
 
 
 def _pairs(run: str) -> Sequence[str]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 _DAY = re.compile(r"(\d{4})-\d\d-\d\d(?:\.jsonl)?")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{3,400})\]")
 _REFERENCE = re.compile(r"(?P<name>[^\s,;:][^,;:]*):(?P<line>\d+(?:-\d+)?)")
+# "[at 6:30]" is no reference: a name has a folder or an ending.
+_NAMED = re.compile(r"^[^/].*/|\.\w+$")
 _LINE = re.compile(r"^(?P<name>.+?):(?P<line>\d+)(?:-\d+)?:?$")
 
 
@@ -43,7 +45,7 @@ def references_of(inside: str) -> Iterator[tuple[str, int]]:
     """Yield the path and line of every reference in a bracket's text."""
     for match in _REFERENCE.finditer(inside):
         path, line = split_reference(match[0])
-        if line is not None:
+        if line is not None and _NAMED.search(path):
             yield path, line
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from sleep_kit import DAY, age, edit, filler, human, patch, reasons, recall_hash, say, value_of
 
-from fsagent.agent.sleep.gates import unfit_line
 from fsagent.agent.sleep.sleep import sleep
+from fsagent.agent.sleep.unfit import unfit_line
 from fsagent.memory.workspace import Workspace
 from fsagent.models.scripted import Scripted, call, raw_call, reply
 
@@ -184,7 +184,7 @@ def test_an_unfit_line_stays_out_whatever_it_cites(workspace: Workspace, new: st
 def test_several_lines_in_one_edit_become_facts_of_their_own(workspace: Workspace) -> None:
     cites = say(workspace, "I live in Porto.", "I have a dog.")
     assert slept(workspace, edit("add", "- Lives in Porto.\n- Has a dog.", *cites)) == (
-        f"- Lives in Porto. [{', '.join(cites)}]\n- Has a dog. [{', '.join(cites)}]"
+        f"- Lives in Porto. [{cites[0]}]\n- Has a dog. [{cites[1]}]"
     )
 
 

@@ -11,6 +11,9 @@ from fsagent.memory.facts import Fact, fact_of, facts_of, near_duplicates
 from fsagent.tokens import estimate_text
 from fsagent.workspace.references import citation_name
 
+MOST_MERGED_CITES = 6
+"""How many citations a merged line keeps, the newest."""
+
 
 @dataclass
 class Room:
@@ -21,39 +24,50 @@ class Room:
     core_tokens: int
     moved: dict[str, list[str]] = field(default_factory=dict)
 
-    def fit(self) -> bool:
-        """Merge and move until every limit holds; False where that is not possible."""
+    def fit(self) -> list[str]:
+        """Merge and move until every limit holds; return the blocks whose edits find no room.
+
+        What was too large before and has not grown is a person's to shorten, and hinders nothing.
+        """
         for label in self._editable():
             self.values[label] = merged(self.values[label])
             if label in self.moved:
                 self.values[label] = with_pointer(self.values[label], label)
-        while (full := self._too_large()) is not None:
-            oldest = self._oldest(full)
-            if oldest is None:
-                return False
-            self._move(full, oldest)
-        return True
+        full: list[str] = []
+        while (large := self._too_large(full)) is not None:
+            oldest = self._oldest(large)
+            if oldest is not None:
+                self._move(large, oldest)
+            else:
+                full.append(large)
+                self.values[large] = self.blocks[large].value
+                self.moved.pop(large, None)
+        return full
 
     def _editable(self) -> list[str]:
         return [label for label, block in self.blocks.items() if not block.read_only]
 
-    def _too_large(self) -> str | None:
-        """Return the block that something has to leave, None where all fit."""
-        for label in self._editable():
-            if len(self.values[label]) > self.blocks[label].limit and self._is_ours(label):
+    def _too_large(self, full: list[str]) -> str | None:
+        """Return a block that something has to leave, None where all fit as well as they can."""
+        open_to = [label for label in self._editable() if label not in full]
+        for label in open_to:
+            size, block = len(self.values[label]), self.blocks[label]
+            if size > block.limit and (size > block.size or self._oldest(label) is not None):
                 return label
-        if sum(map(estimate_text, self.values.values())) <= self.core_tokens:
+        if self._tokens(self.values) <= self.core_tokens:
             return None
-        return max(self._editable(), key=self._age, default=None)
+        movable = [label for label in open_to if self._oldest(label) is not None]
+        before = {label: block.value for label, block in self.blocks.items()}
+        grown = [label for label in open_to if self._growth(label) > 0]
+        if not movable and self._tokens(self.values) <= self._tokens(before):
+            return None
+        return max(movable or grown, key=lambda label: len(self.values[label]), default=None)
 
-    def _is_ours(self, label: str) -> bool:
-        """Say whether a block's size is this sleep's to mend: a shared one only where it wrote."""
-        block = self.blocks[label]
-        return not block.shared or self.values[label] != block.value
+    def _growth(self, label: str) -> int:
+        return estimate_text(self.values[label]) - estimate_text(self.blocks[label].value)
 
-    def _age(self, label: str) -> tuple[bool, int]:
-        """Order blocks by what can leave them: first those with something, the largest first."""
-        return self._oldest(label) is not None, len(self.values[label])
+    def _tokens(self, values: Mapping[str, str]) -> int:
+        return sum(map(estimate_text, values.values()))
 
     def _oldest(self, label: str) -> Fact | None:
         """Return the fact with the oldest newest citation; a line without citations is a person's own.
@@ -62,7 +76,11 @@ class Room:
         """
         if self.blocks[label].shared:
             return None
-        cited = [fact for fact in facts_of(self.values[label]) if fact.citations]
+        cited = [
+            fact
+            for fact in facts_of(self.values[label])
+            if fact.citations and not fact.leads and not fact.fixed
+        ]
         return min(cited, key=lambda fact: (max(fact.citations), fact.line), default=None)
 
     def _move(self, label: str, fact: Fact) -> None:
@@ -75,9 +93,10 @@ class Room:
 def merged(value: str) -> str:
     """Return a block's value with lines that say the same merged into the later one's place.
 
-    The longer wording stays, with the citations of both.
+    The longer wording stays, with the citations of both. Lines under different headings or list
+    items are about different things, whatever they say.
     """
-    facts = list(facts_of(value))
+    facts = [fact for fact in facts_of(value) if not fact.leads and not fact.fixed]
     lines = value.split("\n")
     gone: set[int] = set()
     for place, fact in enumerate(facts):
@@ -85,7 +104,10 @@ def merged(value: str) -> str:
             (
                 other
                 for other in facts[place + 1 :]
-                if fact.citations and other.citations and near_duplicates(fact.words, other.words)
+                if fact.citations
+                and other.citations
+                and fact.under == other.under
+                and near_duplicates(fact.words, other.words)
             ),
             None,
         )
@@ -96,8 +118,9 @@ def merged(value: str) -> str:
 
 
 def _both(first: str, second: str) -> str:
-    """Return the longer of two lines with both lines' citations."""
+    """Return the longer of two lines with both lines' citations, where the second stands."""
     a, b = fact_of(first), fact_of(second)
     words = max((b.words, a.words), key=len)
     names = [citation_name(*place) for place in dict.fromkeys([*a.citations, *b.citations])]
-    return f"- {words} [{', '.join(names)}]"
+    bullet = second[: len(second) - len(second.lstrip())] + "- "
+    return f"{bullet}{words} [{', '.join(names[-MOST_MERGED_CITES:])}]"

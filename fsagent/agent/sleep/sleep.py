@@ -33,6 +33,7 @@ PIECE_SHARE = 0.4
 """The share of the context window that one piece of what was said may fill."""
 
 MOST_PIECE_TOKENS = 6_000
+_NO_ROOM = "core memory has no room: shorten a block, or raise core_tokens or its limit"
 MOST_FAILURES = 3
 """After so many failures on the same material the idle timer leaves it alone."""
 
@@ -221,6 +222,7 @@ class _Sleep:
         if not todo:
             self._pass_over(cursor, material)
             return "nothing", "nothing to change: nothing was said since the last sleep"
+        self._check_blocks()
         self._check_fresh()
         self._count_today()
         for place, piece in enumerate(todo):
@@ -251,6 +253,12 @@ class _Sleep:
     def _pass_over(self, cursor: Cursor, material: Material) -> None:
         if not self.preview and material.through > cursor.seq:
             write_cursor(self.workspace, Cursor(material.through, material.mtime_ns))
+
+    def _check_blocks(self) -> None:
+        if all(block.read_only for block in self.workspace.core.blocks()):
+            raise _Stopped(
+                "deferred", "there is no block to write to; make one with: fsagent block new human"
+            )
 
     def _check_fresh(self) -> None:
         fresh = fresh_edit(self.workspace)
@@ -296,19 +304,13 @@ class _Sleep:
         self, edits: Sequence[CoreEdit], piece: list[Said], material: Material, through: int
     ) -> Patch:
         blocks = self._blocks()
-        gates = Gates(blocks, Witnesses(self.workspace, piece), lambda text: None)
+        gates = Gates(blocks, Witnesses(self.workspace, piece), self._secret_in)
         verdicts = gates.check(edits)
-        room = Room(blocks, dict(gates.values), self.settings.core_tokens)
-        for one in verdicts:
-            if one.outcome == "pass" and one.edit.op == "archive":
-                room.moved.setdefault(one.edit.block, []).append(one.edit.old)
-        if not room.fit():
-            reason = "core memory has no room: shorten a block, or raise core_tokens or its limit"
-            verdicts = [
-                Verdict(one.edit, "keep", reason) if one.outcome == "pass" else one
-                for one in verdicts
-            ]
-            room.values, room.moved = {label: block.value for label, block in blocks.items()}, {}
+        room = self._room(gates, verdicts)
+        while full := room.fit():
+            for label in full:
+                verdicts = gates.refuse(verdicts, label, _NO_ROOM)
+            room = self._room(gates, verdicts)
         last = piece[-1]
         mtime_ns = material.mtime_ns if through == material.through else 0
         return Patch(
@@ -320,6 +322,17 @@ class _Sleep:
             mtime_ns,
             verdicts,
         )
+
+    def _room(self, gates: Gates, verdicts: Sequence[Verdict]) -> Room:
+        moved: dict[str, list[str]] = {}
+        for one in verdicts:
+            if one.outcome == "pass" and one.edit.op == "archive":
+                moved.setdefault(one.edit.block, []).append(one.edit.old)
+        return Room(gates.blocks, dict(gates.values), self.settings.core_tokens, moved)
+
+    def _secret_in(self, text: str) -> str | None:
+        found = self.workspace.tree.secrets.find(text)
+        return found[0].kind if found else None
 
     def _land(self, patch: Patch) -> None:
         self._check_fresh()
