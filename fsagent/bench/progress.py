@@ -87,7 +87,7 @@ class Watch:
 
     def progress(self, row: Row | None) -> Progress:
         """Return how far the run is."""
-        usd = cost_of(self._usage, self._model, self._prices)
+        usd = cost_of(self._usage, self._model, self._prices) if self._done else 0.0
         return Progress(self._done, self._total, len(self._failed), self._usage, usd, row)
 
     def check(self) -> None:
