@@ -108,7 +108,7 @@ def _over(content: Mapping[str, Any]) -> str:
     prompt = content.get("mode", {}).get("answer_prompt")
     asked = f"; answer prompt {prompt}" if prompt else ""
     if data.get("duplicates"):
-        asked += f"; {data['duplicates']} questions stand there twice"
+        asked += f"; questions that repeat another: {data['duplicates']}"
     return (
         f"{data['questions']} questions of {', '.join(data['samples'])}; "
         f"{_span(documents['turns'])} turns and {_span(documents['sessions'])} sessions a "

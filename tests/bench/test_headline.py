@@ -134,7 +134,7 @@ def test_questions_that_stand_twice_are_counted(options: BenchOptions, tmp_path:
     data.write_text(json.dumps(content), encoding="utf-8")
     summary = run_benchmark(dataclasses.replace(options, data=data))
     assert summary.content["dataset"]["duplicates"] == 1
-    assert "1 questions stand there twice" in (options.out / "report.md").read_text("utf-8")
+    assert "questions that repeat another: 1" in (options.out / "report.md").read_text("utf-8")
 
 
 def test_a_published_manifest_holds_no_text_and_no_local_path(
