@@ -162,7 +162,7 @@ def classify(problem: Problem, *, sent: Collection[str] = ()) -> Fault:
         ("quota", status == 402 or (status in (403, 429, None) and bool(_QUOTA.search(said)))),
         ("auth", status == 401 or (status == 403 and not no_model)),
         ("overflow", status in (400, 413, 422, 500, None) and _overflows(said)),
-        ("roles", status in (400, 422, 500) and bool(_ROLES.search(said))),
+        ("roles", status in (400, 422, 500, None) and bool(_ROLES.search(said))),
         ("tools", status in (400, 404, 422, 500, 501) and _refuses_tools(problem, said, sent)),
         ("parameter", bool(_refused(problem, said, sent))),
         ("model", status in (400, 403, 404, 422) and no_model),

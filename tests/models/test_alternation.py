@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import Answer, error, role_refusal, text
+from fault_server import Answer, error, role_refusal, stream, text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +72,39 @@ def test_a_strict_template_is_learned_once(  # noqa: PLR0917 - a table of four c
     assert len(server.requests) == tries + 1, "another process asks again what was learned"
     sent = " ".join(str(one["content"]) for one in server.requests[-1].body["messages"])
     assert all(message.content in sent for message in messages)
+
+
+WORDINGS = {
+    "Mistral": error("Expected last role User or Tool (or Assistant with prefix True)", 400),
+    "Mistral in the middle": error("Unexpected role 'user' after role 'tool'", 400),
+    "Gemma in llama.cpp": error("System role not supported", 500, type="server_error"),
+    "vLLM": error("Conversation roles must alternate user/assistant/user/assistant/...", 400),
+    "LM Studio, in the stream": stream(
+        {
+            "error": {
+                "message": "Error rendering prompt with jinja template: 'After the optional system "
+                "message, conversation roles must alternate user/assistant/user/assistant/...'"
+            }
+        }
+    ),
+    "Anthropic": error(
+        'messages: roles must alternate between "user" and "assistant", but found multiple "user" '
+        "roles in a row",
+        400,
+    ),
+    "Qwen": error("System message must be at the beginning.", 400),
+}
+
+
+@pytest.mark.parametrize("fault", WORDINGS.values(), ids=WORDINGS.keys())
+def test_the_wordings_of_servers_are_known(server, connect, fault: Answer) -> None:
+    def answer(request: Any) -> Answer:
+        return fault if len(server.requests) == 1 else text("Three.")
+
+    server.script = answer
+    model = connect(max_retries=0)
+    assert model.complete([SYSTEM, *CONVERSATIONS["two of the user"]]).message.content == "Three."
+    assert model.quirks.roles == "alternating"
 
 
 def test_an_endpoint_that_takes_every_order_is_sent_it_as_it_is(server, connect) -> None:
