@@ -1,7 +1,7 @@
 """What sleep makes of LoCoMo's conversations, fed turn by turn as a live chat.
 
     python benchmarks/sleep.py locomo3.json OUT [--sample ID]... [--model NAME --base-url URL]
-                               [--minutes N] [--context-tokens N]
+                               [--minutes N] [--context-tokens N] [--core-tokens N]
 
 Each turn is a message of its speaker in a chat with the offline model, at the time it was said;
 after each session memory sleeps, with the offline model or with MODEL. Then the workspace is
@@ -107,6 +107,7 @@ def main() -> None:
     parser.add_argument("--base-url")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no session after so long")
     parser.add_argument("--context-tokens", type=int, default=32_768)
+    parser.add_argument("--core-tokens", type=int, default=2_000)
     given = parser.parse_args()
     settings = Settings(
         timezone="UTC",
@@ -114,6 +115,7 @@ def main() -> None:
         base_url=given.base_url,
         api_key=os.environ.get("OPENAI_API_KEY", "none") if given.base_url else None,
         context_tokens=given.context_tokens,
+        core_tokens=given.core_tokens,
         sleep_after_s=0.0,  # only the sleeps that are counted: none on its own under pressure
         timeout_s=float(os.environ.get("FSAGENT_TIMEOUT_S", "120")),
         idle_timeout_s=float(os.environ.get("FSAGENT_IDLE_TIMEOUT_S", "60")),
@@ -216,7 +218,9 @@ def look(workspace: Workspace, figures: Figures) -> None:
     figures.in_core, figures.facts = len(cited), len(cited) + len(moved)
     broken = found["broken-citation"]
     figures.supported = f"{len(cited) - broken}/{len(cited)}"
-    figures.duplicates, figures.near_duplicates = found["duplicate"], found["near-duplicate"]
+    repeated = Counter(fact.words for fact in [*cited, *moved])
+    figures.duplicates = sum(count - 1 for count in repeated.values())
+    figures.near_duplicates = found["near-duplicate"]
     figures.contradictions = found["contradiction"]
     for characters, tokens, over in core_sizes(workspace):
         figures.commits += 1
