@@ -116,7 +116,7 @@ class Search:
 
     def close(self) -> None:
         """Write what waits into the index, if nobody else is at it."""
-        with contextlib.suppress(OSError, WorkspaceError, ValueError):
+        with contextlib.suppress(OSError, FsagentError, ValueError):
             if self.waiting() > MAX_WAITING:
                 self.catch_up()
 
@@ -137,9 +137,11 @@ class Search:
                     f"{missing} lines have no vector yet; `fsagent index rebuild` makes them"
                 )
             return self._vectors.likeness(snapshot, query)
-        except (FsagentError, OSError) as err:
+        except FsagentError as err:
             notes.append(f"ranked without vectors: {err}")
-            return None
+        except OSError as err:  # its own words would name the host's path
+            notes.append(f"ranked without vectors: {err.strerror}")
+        return None
 
     def _snapshot(self) -> Snapshot:
         most = MAX_TAIL if self._vectors is None else MAX_ENCODED_TAIL

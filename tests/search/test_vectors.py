@@ -154,6 +154,27 @@ def test_an_encoder_that_fails_leaves_the_ranking_without_it_and_says_so(talk: W
     assert any(note.startswith("ranked without vectors") for note in page.notes)
 
 
+def test_vectors_that_cannot_be_written_are_named_without_the_hosts_path(talk: Workspace) -> None:
+    finder = searching(talk, Concepts())
+    finder.catch_up()
+    folder = folder_of(talk)
+    for name in (META, ROWS):
+        (folder / name).unlink()
+    (folder / ROWS).mkdir()
+    page = finder.search("kitten")
+    assert "kitten" in page.hits[0].text
+    (note,) = page.notes
+    assert note.startswith("ranked without vectors") and str(talk.root) not in note
+
+
+def test_closing_after_an_encoder_failed_is_quiet(
+    talk: Workspace, say: Callable[..., None]
+) -> None:
+    say("2026-11-04", *(f"Ann: line {n} of the sea" for n in range(80)))
+    searching(talk, Broken()).close()
+    assert searching(talk, None).search("line 79").hits
+
+
 def test_the_extra_missing_says_nothing_in_the_reply(
     talk: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
