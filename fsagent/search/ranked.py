@@ -29,6 +29,9 @@ MAX_WAITING = 50
 SMALL_BYTES = 262_144
 """A workspace of more bytes gets its index before the first search reads it all."""
 
+FIRST_BUILD_S = 20.0
+"""How long a search waits for another process that makes the first index, rather than do its work too."""
+
 MAX_LIMIT = 500
 MAX_OFFSET = 1_000
 _log = logging.getLogger(__name__)
@@ -145,12 +148,15 @@ class Search:
 
     def _snapshot(self) -> Snapshot:
         most = MAX_TAIL if self._vectors is None else MAX_ENCODED_TAIL
+        wait_s = 0.0
         if self._source.has_index() or self._source.size_bytes() <= SMALL_BYTES:
             snapshot = self._source.take()
             if snapshot.tail_count <= most:
                 return snapshot
+        else:
+            wait_s = FIRST_BUILD_S
         try:
-            catch_up(self._tree, self._settings.language, timeout_s=0.0)
+            catch_up(self._tree, self._settings.language, timeout_s=wait_s)
         except (OSError, WorkspaceError, ValueError) as err:
             # A folder that cannot be written is searched all the same.
             _log.debug("the index could not be written: %s", err)
