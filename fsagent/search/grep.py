@@ -15,7 +15,7 @@ from fsagent.errors import PathRejected
 from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS, clip_around
 from fsagent.search.globs import glob_filter
 from fsagent.search.patterns import Pattern, compile_pattern
-from fsagent.search.scan import Limits, Scanned, rules_out, scan_file
+from fsagent.search.scan import Limits, Scanned, scan_file
 from fsagent.types import Hit, HitPage
 from fsagent.workspace.paths import canonical_dir
 from fsagent.workspace.tree import Tree
@@ -201,24 +201,22 @@ def _scan(
     except PathRejected:
         page.unread.append(path)
         return None
-    if rules_out(path, page.buffer, size, pattern):
-        return None
-    data = bytes(memoryview(page.buffer)[:size])
     if lines is not None:
-        data = _first_lines(data, lines)
-    scanned = scan_file(path, data, pattern, limits)
+        size = _end_of(page.buffer, size, lines)
+    scanned = scan_file(path, page.buffer, size, pattern, limits)
     if scanned is None:
         page.binary.append(path)
     return scanned
 
 
-def _first_lines(data: bytes, count: int) -> bytes:
+def _end_of(buffer: bytearray, size: int, lines: int) -> int:
+    """Return where so many lines end."""
     end = 0
-    for _ in range(count):
-        end = data.find(b"\n", end) + 1
+    for _ in range(lines):
+        end = buffer.find(b"\n", end, size) + 1
         if end == 0:
-            return data
-    return data[:end]
+            return size
+    return end
 
 
 def _hit(path: str, number: int, scanned: Scanned, pattern: Pattern, context: int) -> Hit:

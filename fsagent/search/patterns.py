@@ -19,7 +19,7 @@ _POSSESSIVE = re.compile(r"\(\?>|[*+?}]\+")
 _LEADING_ANY = re.compile(r"^(?:\.\*\??)+(?=[^?*+{|)])")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
     """A compiled pattern. Every match holds one of `literals` (None: nothing is known of it).
 

@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsagent.search.patterns import Pattern
 from fsagent.search.viewbytes import is_damaged, recall_bytes, view_bytes
@@ -40,8 +40,7 @@ _CHECK_EVERY = 2_000
 _Finders = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """When to end a file's scan: a moment, a number of matches (None: all); numbers kept of `keep`."""
 
     deadline: float
@@ -96,57 +95,73 @@ class Scanned:
         return self._starts
 
 
-def rules_out(path: str, buffer: bytearray, size: int, pattern: Pattern) -> bool:
-    """Say, from the raw bytes alone, that no line of the file in `buffer[:size]` can match.
+_NOTHING = Scanned(b"", recall=False)
 
-    False for what `scan_file` has to judge: a binary file, one that is not UTF-8 by its mark.
+
+def scan_file(
+    path: str, buffer: bytearray, size: int, pattern: Pattern, limits: Limits
+) -> Scanned | None:
+    """Return the matches of the file that stands in `buffer[:size]`, None for a binary file.
+
+    The buffer is read in place: only candidate lines, and a file of which lines are shown, are copied.
     """
-    finders: _Finders | None
-    if is_recall(path):
-        finders = _finders(buffer, size, pattern)
-    elif buffer.find(b"\0", 0, SNIFF_BYTES) >= 0 or buffer.startswith(_UTF16):
-        return False
-    else:
-        finders = _own_finders(pattern)
-    return bool(finders) and all(one.search(buffer, 0, size) is None for one in finders or ())
-
-
-def scan_file(path: str, data: bytes, pattern: Pattern, limits: Limits) -> Scanned | None:
-    """Return a file's matches, None for a binary file."""
     if not is_recall(path):
-        if is_binary(data):
-            return None
-        view = view_bytes(path, data)
-        scanned = Scanned(view, recall=False)
-        _match(scanned, view, pattern, limits)
-        return scanned
-    scanned = Scanned(data, recall=True)
+        return _scan_text(path, buffer, size, pattern, limits)
+    scanned = Scanned(b"", recall=True)
     # Where a few hits are enough, the file is read from its start in growing pieces.
     start, line = 0, 1
-    size = len(data) if limits.want is None else _FIRST_PIECE_BYTES
-    while start < len(data):
-        end = data.find(b"\n", start + size - 1) + 1 or len(data)
-        piece = data if end - start == len(data) else data[start:end]
-        _scan_recall(scanned, piece, line, pattern, limits)
+    wide = size if limits.want is None else _FIRST_PIECE_BYTES
+    while start < size:
+        end = buffer.find(b"\n", start + wide - 1, size) + 1 or size
+        _scan_recall(scanned, _Piece(buffer, start, end), line, pattern, limits)
         if scanned.timed_out or (limits.want is not None and scanned.count >= limits.want):
             break
-        if end < len(data):
-            line += piece.count(b"\n")
-        start, size = end, 3 * size
+        if end < size:
+            line += buffer.count(b"\n", start, end)
+        start, wide = end, 3 * wide
+    if scanned.numbers:
+        scanned.data = bytes(memoryview(buffer)[:size])
     return scanned
 
 
+def _scan_text(
+    path: str, buffer: bytearray, size: int, pattern: Pattern, limits: Limits
+) -> Scanned | None:
+    plain = buffer.find(b"\0", 0, min(size, SNIFF_BYTES)) < 0 and not buffer.startswith(_UTF16)
+    finders = _own_finders(pattern) if plain else ()
+    if finders and all(finder.search(buffer, 0, size) is None for finder in finders):
+        return _NOTHING
+    data = bytes(memoryview(buffer)[:size])
+    if is_binary(data):
+        return None
+    view = view_bytes(path, data)
+    scanned = Scanned(view, recall=False)
+    _match(scanned, view, pattern, limits)
+    return scanned
+
+
+class _Piece(NamedTuple):
+    """Whole lines of a log, where they stand in the buffer."""
+
+    buffer: bytearray
+    start: int
+    end: int
+
+    def copy(self) -> bytes:
+        return bytes(memoryview(self.buffer)[self.start : self.end])
+
+
 def _scan_recall(
-    scanned: Scanned, data: bytes, first: int, pattern: Pattern, limits: Limits
+    scanned: Scanned, piece: _Piece, first: int, pattern: Pattern, limits: Limits
 ) -> None:
     """Match whole lines of a log, of which the first has the number `first`."""
-    candidates = _candidates(data, pattern, len(scanned.numbers) < limits.keep)
+    candidates = _candidates(piece, pattern, len(scanned.numbers) < limits.keep)
     if candidates is None:
-        _match(scanned, recall_bytes(data), pattern, limits, raw=data, first=first)
+        raw = piece.copy()
+        _match(scanned, recall_bytes(raw), pattern, limits, raw=raw, first=first)
     elif candidates:
-        lines = [data[start:end] for _, start, end in candidates]
         numbers = [number + first - 1 for number, _, _ in candidates]
-        raw = b"\n".join(lines) + b"\n"
+        raw = b"\n".join([piece.buffer[start:end] for _, start, end in candidates]) + b"\n"
         _match(scanned, recall_bytes(raw), pattern, limits, raw=raw, numbers=numbers)
 
 
@@ -201,58 +216,59 @@ def _hides(raw: bytes, starts: list[int], line: int, view: bytes, start: int) ->
     return damaged and not view.startswith(b"[unreadable", view.rfind(b"\n", 0, start) + 1)
 
 
-def _candidates(data: bytes, pattern: Pattern, numbered: bool) -> list[tuple[int, int, int]] | None:
+def _candidates(
+    piece: _Piece, pattern: Pattern, numbered: bool
+) -> list[tuple[int, int, int]] | None:
     """Return (number, start, end) of the lines that can match; None where most or all can.
 
     Without `numbered` the numbers are 0: counting lines takes longer than finding a rare word.
     """
-    finders = _finders(data, len(data), pattern)
+    finders = _finders(piece, pattern)
     if finders is None:
         return None
+    buffer, at, last = piece
     most = -1
     found: list[tuple[int, int, int]] = []
-    at, number, counted_to = 0, int(numbered), 0
+    number, counted_to = int(numbered), at
     ahead = [-1] * len(finders)
-    while (hit := _next_hit(finders, ahead, data, at)) < len(data):
-        start = data.rfind(b"\n", at, hit) + 1 or at
-        end = data.find(b"\n", hit)
-        end = len(data) if end < 0 else end
+    while at < last and (hit := _next_hit(finders, ahead, buffer, at, last)) < last:
+        start = buffer.rfind(b"\n", at, hit) + 1 or at
+        end = buffer.find(b"\n", hit, last)
+        end = last if end < 0 else end
         if numbered:
-            number += data.count(b"\n", counted_to, start)
+            number += buffer.count(b"\n", counted_to, start)
             counted_to = start
         found.append((number, start, end))
         if len(found) > _FEW:
-            most = data.count(b"\n") // _DENSE if most < 0 else most
+            most = buffer.count(b"\n", piece.start, last) // _DENSE if most < 0 else most
             if len(found) > most:
                 return None
         at = end + 1
-        if at >= len(data):
-            break
     return found
 
 
-def _next_hit(finders: _Finders, ahead: list[int], data: bytes, at: int) -> int:
-    """Return where the first of the finders hits at or behind `at`; the data's size where none does.
+def _next_hit(finders: _Finders, ahead: list[int], buffer: bytearray, at: int, last: int) -> int:
+    """Return where the first of the finders hits at or behind `at`; `last` where none does.
 
     `ahead` keeps each finder's next hit, so that each reads the data once.
     """
     for index, known in enumerate(ahead):
         if known < at:
-            match = finders[index].search(data, at)
-            ahead[index] = len(data) if match is None else match.start()
+            match = finders[index].search(buffer, at, last)
+            ahead[index] = last if match is None else match.start()
     return min(ahead)
 
 
-def _finders(data: bytes | bytearray, size: int, pattern: Pattern) -> _Finders | None:
-    """Return RE2s of which one hits in every raw line in `data[:size]` that can match.
+def _finders(piece: _Piece, pattern: Pattern) -> _Finders | None:
+    """Return RE2s of which one hits in every raw line of a piece that can match.
 
     None where none are known. A lone literal is found ten times as fast as one of several, so each
     long one has its own, and escapes are looked for only where there is a backslash at all.
     """
     escapes = b""
-    if data.find(b"\\", 0, size) >= 0:
+    if piece.buffer.find(b"\\", piece.start, piece.end) >= 0:
         escapes = _ESCAPES[pattern.inner and pattern.bounded]
-        if _finder_regex((escapes,), False).search(data, 0, size) is None:
+        if _finder_regex((escapes,), False).search(*piece) is None:
             escapes = b""
     extra: tuple[bytes, ...] = (escapes,) if escapes else ()
     if pattern.inner:

@@ -112,7 +112,7 @@ def read_all(fd: int, size: int, limit: int) -> bytes:
 
 def read_over(fd: int, room: memoryview) -> int:
     """Read into `room` until it is full or the file ends; return the bytes read."""
-    done = 0
+    done = os.readv(fd, [room]) if len(room) else 0
     while done < len(room):
         count = os.readv(fd, [room[done:]])
         if count == 0:

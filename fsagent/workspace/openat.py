@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from fsagent.errors import PathRejected, WorkspaceError, printable
 from fsagent.workspace.durable import NotSettled
@@ -62,9 +63,9 @@ def open_beneath(root_fd: int, name: str, flags: int, mode: int = 0o644) -> int:
     call = _openat2()
     if call is None:
         return _walk(root_fd, name, flags, mode)
-    how = _OpenHow(flags | _CLOEXEC, mode if flags & os.O_CREAT else 0, _RESOLVE)
+    how = _how(flags, mode if flags & os.O_CREAT else 0)
     while True:
-        fd = int(call(_SYS_OPENAT2, root_fd, name.encode(), ctypes.byref(how), ctypes.sizeof(how)))
+        fd = int(call(_SYS_OPENAT2, root_fd, name.encode(), how, _HOW_BYTES))
         if fd >= 0:
             return fd
         code = ctypes.get_errno()
@@ -73,6 +74,15 @@ def open_beneath(root_fd: int, name: str, flags: int, mode: int = 0o644) -> int:
 
 
 _RESOLVE = _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS
+
+
+_HOW_BYTES = ctypes.sizeof(_OpenHow)
+
+
+@lru_cache(maxsize=64)
+def _how(flags: int, mode: int) -> Any:
+    """Return a pointer to what openat2 is asked; the same one for the same question."""
+    return ctypes.byref(_OpenHow(flags | _CLOEXEC, mode, _RESOLVE))
 
 
 @lru_cache(maxsize=1)
