@@ -60,6 +60,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(_UNIT.sub(" ", unicodedata.normalize("NFKC", text).replace("’", "'")))
 
 
+@lru_cache(maxsize=4_096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words that carry a text's meaning, lower-case, as stems; numbers as digits."""
     return frozenset(content_sequence(text))

@@ -174,6 +174,11 @@ def test_several_speakers_are_told_apart_by_name() -> None:
     ]
 
 
+def test_the_person_without_a_name_stays_so_among_others() -> None:
+    said = [("user Bo", "I live in Rome"), ("user user", "I live in Porto")]
+    assert [edit[2] for edit in edits(*said)] == ["- Bo lives in Rome.", "- Lives in Porto."]
+
+
 def test_who_is_named_in_memory_stays_named() -> None:
     old = "- Anna lives in Beijing. [2026-11-20:3]"
     assert edits("I moved to Porto", human=old)[0][:3] == ("replace", old, "- Anna lives in Porto.")

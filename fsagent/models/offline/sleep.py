@@ -25,6 +25,9 @@ from fsagent.models.offline.statements import Statement, statements
 
 TOOL = "memory_patch"
 DEFAULT_BLOCK = "human"
+UNNAMED = "user"
+"""How a person is called who gave no name: core is about them."""
+
 MOST_EDITS = 60
 CORRECTED_WITHIN = 3
 """How many messages later a person may still correct a statement without repeating it."""
@@ -132,7 +135,8 @@ class _Blocks:
         label = self._label()
         if label is None:
             return
-        person = told.speaker if told.several or self._names(told.speaker) else ""
+        named = told.several or self._names(told.speaker)
+        person = told.speaker if named and told.speaker != UNNAMED else ""
         words = told.statement.line(person)
         stated = read_fact(words)
         if told.statement.negated:
