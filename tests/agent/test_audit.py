@@ -16,6 +16,7 @@ from fsagent.config import Settings
 from fsagent.errors import ConfigError
 from fsagent.memory.recall import Draft
 from fsagent.memory.workspace import Workspace
+from fsagent.search.manifest import read_manifest, write_manifest
 from fsagent.search.ranked import Search
 
 SAID = (
@@ -210,20 +211,28 @@ def test_an_index_that_only_waits_is_no_drift(talked: Workspace) -> None:
 def test_an_index_of_other_bytes_is_drift(talked: Workspace) -> None:
     talked.archival.import_document("trip.md", b"# Trip\n\nWe sail to Corsica.\n")
     indexed(talked)
-    manifest = next(talked.root.glob(".fsagent/index-*/manifest.json"))
-    shape = json.loads(manifest.read_text(encoding="utf-8"))
+    (folder,) = talked.root.glob(".fsagent/index-*")
+    manifest = read_manifest(folder)
+    assert manifest is not None
     # Size and times as they are, another checksum: what no look at the stamps can see.
-    shape["files"]["archival/trip.md"][3] ^= 1
-    shape["files"]["archival/trip.md"][5] = 2**62
-    manifest.write_text(json.dumps(shape), encoding="utf-8")
+    entry = manifest.files["archival/trip.md"]
+    entry.crc, entry.checked_ns = entry.crc ^ 1, 2**62
+    write_manifest(folder, manifest)
     assert found(talked) == [("index-drift", "archival/trip.md", 1)]
 
 
-def test_an_index_without_its_files_is_drift(talked: Workspace) -> None:
+def test_an_index_that_catching_up_mends_is_no_drift(talked: Workspace) -> None:
     indexed(talked)
     for column in talked.root.glob(".fsagent/index-*/ends"):
         column.write_bytes(b"")
-    assert [one[0] for one in found(talked)] == ["index-drift"]
+    assert audit(talked) == []
+
+
+def test_an_index_that_is_named_and_gone_is_drift(talked: Workspace) -> None:
+    indexed(talked)
+    for folder in talked.root.glob(".fsagent/index-*"):
+        folder.rename(folder.with_name("elsewhere"))
+    assert found(talked) == [("index-drift", ".fsagent/index.json", 1)]
 
 
 def test_only_the_named_kinds_are_looked_for(talked: Workspace) -> None:
