@@ -26,6 +26,7 @@ from fsagent.workspace.view import raw_lines
 
 _LOCK = "recall"
 _TAIL_BYTES = 64 * 1024
+_FEW_LINES = 256
 _GROUP_CHARS = 8_000_000
 # A clock set right after it ran ahead must not date everything into its future for ever: beyond a
 # day back the clock is believed, and the line only flagged.
@@ -136,6 +137,25 @@ class Recall:
             days.append(self._tail_of(path, missing))
             missing -= len(days[-1])
         return [found for day in reversed(days) for found in day]
+
+    def last_seq(self) -> int:
+        """Return the highest `seq` of the log; where it is as it was left no day file is read."""
+        with self._tree.lock(_LOCK):
+            return self._ends.load().seq
+
+    def since(self, path: str, seq: int) -> list[tuple[int, Record]]:
+        """Return a day's records behind a `seq` with their line numbers, oldest first.
+
+        Reads back from the file's end, since a file's lines stand in the order of their `seq`.
+        """
+        if self._ends.last_seq(path) <= seq:
+            return []
+        count = _FEW_LINES
+        while True:
+            found = self._tail_of(path, count)
+            if len(found) < count or found[0][2].seq <= seq:
+                return [(number, record) for _, number, record in found if record.seq > seq]
+            count *= 8
 
     def path_of(self, moment: datetime) -> str:
         """Return the day file a moment belongs to."""

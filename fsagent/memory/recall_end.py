@@ -103,6 +103,10 @@ class EndKeeper:
         caught_up = self._caught_up(replace(end))
         return None if caught_up is None else caught_up.lines
 
+    def last_seq(self, path: str) -> int:
+        """Return the highest `seq` among a day's last lines; needs no lock."""
+        return self._last(path)[0]
+
     def _caught_up(self, end: End) -> End | None:
         """Return the end moved to where its file ends now, None where it no longer fits."""
         stat = self._tree.peek(end.path)

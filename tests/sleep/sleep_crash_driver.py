@@ -129,7 +129,7 @@ def land_carelessly() -> None:
     from fsagent.agent.sleep.patch import Patch
 
     def land(memory: Workspace, made: Patch, *, model: str, cost: str) -> None:
-        write_cursor(memory, Cursor(made.seq, made.mtime_ns))
+        write_cursor(memory, Cursor(made.seq))
         for label in made.changed:
             memory.core.write(label, made.values[label], base=made.base[label])
         for label, lines in made.moved.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from fsagent.agent.sleep.cursor import Cursor, write_cursor
+from fsagent.agent.sleep.cursor import Cursor, read_cursor, write_cursor
 from fsagent.agent.sleep.patch import Patch
 from fsagent.errors import WorkspaceError
 from fsagent.memory.accepting import NOTE
@@ -32,9 +32,9 @@ def land(workspace: Workspace, patch: Patch, *, model: str, cost: str) -> str | 
     """
     with workspace.tree.lock(TURN_LOCK, timeout_s=0):
         _check_base(workspace, patch)
-        commit = _write(workspace, patch, model, cost) if patch.changed else None
-        write_cursor(workspace, Cursor(patch.seq, patch.mtime_ns))
         _keep_refused(workspace, patch)
+        commit = _write(workspace, patch, model, cost) if patch.changed else None
+        write_cursor(workspace, Cursor(patch.seq))
         return commit
 
 
@@ -43,6 +43,8 @@ def _check_base(workspace: Workspace, patch: Patch) -> None:
     for label, value in patch.base.items():
         if now.get(label) != value:
             raise MemoryMoved(f"block {label} was edited meanwhile; sleep again")
+    if read_cursor(workspace).seq != patch.since:
+        raise MemoryMoved("another sleep has read these lines meanwhile; sleep again")
 
 
 def _write(workspace: Workspace, patch: Patch, model: str, cost: str) -> str | None:
@@ -61,7 +63,8 @@ def _write(workspace: Workspace, patch: Patch, model: str, cost: str) -> str | N
     for label, lines in patch.moved.items():
         archival.extend(notes[label], f"About {label}", lines)
     with writing_for(note):
-        for label in patch.changed:
+        # What shrinks first: all blocks share one budget, and no write may go over it.
+        for label in sorted(patch.changed, key=patch.growth):
             core.write(label, patch.values[label], base=patch.base[label])
     note = replace(note, slept=patch.slept)
     history.mark(note, paths)

@@ -29,9 +29,6 @@ MOST_LINES = 20_000
 MOST_CHARS = 2_000
 """How much of one message a sleep reads."""
 
-_SLACK_NS = 3_000_000_000
-"""How much older than the last scan a file's time may be and still be read again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -73,28 +70,25 @@ class Said:
 class Material:
     """The lines since a cursor, in the order of `seq`, and the `seq` they reach to.
 
-    `mtime_ns` is the time of the newest file looked at. Lines of a turn still under way are left out.
+    Lines of a turn still under way are left out.
     """
 
     lines: tuple[Said, ...] = ()
     through: int = 0
-    mtime_ns: int = 0
 
 
-def material_since(workspace: Workspace, seq: int, mtime_ns: int = 0) -> Material:
-    """Return what was said since the line `seq`; files untouched since `mtime_ns` are not read."""
-    newest, paths = mtime_ns, []
-    for path in workspace.recall.days():
-        changed = workspace.tree.stat(path).mtime_ns
-        newest = max(newest, changed)
-        if changed >= mtime_ns - _SLACK_NS:
-            paths.append(path)
-    records = heapq.nsmallest(MOST_LINES, _records(workspace.recall, paths, seq), _by_seq)
+def material_since(workspace: Workspace, seq: int) -> Material:
+    """Return what was said since the line `seq`. Where that is nothing no day file is read.
+
+    Every day counts, whatever its file's time: an import writes to old days, a clock goes back, a
+    sync program keeps the times of another machine.
+    """
+    if workspace.recall.last_seq() <= seq:
+        return Material((), seq)
+    records = heapq.nsmallest(MOST_LINES, _records(workspace.recall, seq), _by_seq)
     records = _before_open_turns(workspace, records)
     through = max((record.seq for _, _, record in records), default=seq)
-    # With more than one scan can hold, the files have to be looked at again.
-    complete = len(records) < MOST_LINES
-    return Material(tuple(said_of(records)), through, newest if complete else mtime_ns)
+    return Material(tuple(said_of(records)), through)
 
 
 def pieces(lines: Sequence[Said], limit_tokens: int) -> Iterator[list[Said]]:
@@ -119,11 +113,10 @@ def _by_seq(found: _Found) -> int:
     return found[2].seq
 
 
-def _records(recall: Recall, paths: Iterable[str], seq: int) -> Iterator[_Found]:
-    for path in paths:
-        for number, record in recall.read(path):
-            if record.seq > seq:
-                yield path, number, record
+def _records(recall: Recall, seq: int) -> Iterator[_Found]:
+    for path in recall.days():
+        for number, record in recall.since(path, seq):
+            yield path, number, record
 
 
 def said_of(records: Iterable[_Found]) -> Iterator[Said]:

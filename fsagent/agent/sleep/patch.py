@@ -17,7 +17,8 @@ from fsagent.memory.accepting import NOTE
 class Patch:
     """What a sleep would write. `moved` holds the lines that go to archival, by block.
 
-    `slept` is the cursor's name in the commit, `seq` and `mtime_ns` the cursor itself.
+    `slept` is the cursor's name in the commit, `seq` the cursor itself and
+    `since` where it was before.
     """
 
     base: Mapping[str, str]
@@ -25,13 +26,17 @@ class Patch:
     moved: Mapping[str, Sequence[str]]
     slept: str
     seq: int
-    mtime_ns: int
+    since: int
     verdicts: Sequence[Verdict] = field(default=())
 
     @property
     def changed(self) -> list[str]:
         """The labels of the blocks that it changes."""
         return [label for label, value in self.values.items() if value != self.base[label]]
+
+    def growth(self, label: str) -> int:
+        """Return how many bytes longer the patch leaves a block."""
+        return len(self.values[label].encode()) - len(self.base[label].encode())
 
     def passed(self) -> list[Verdict]:
         """Return the verdicts on the edits that stand in it."""
@@ -47,15 +52,13 @@ class Patch:
         for label, lines in later.moved.items():
             moved.setdefault(label, []).extend(lines)
         verdicts = [*self.verdicts, *later.verdicts]
-        return Patch(
-            self.base, later.values, moved, later.slept, later.seq, later.mtime_ns, verdicts
-        )
+        return Patch(self.base, later.values, moved, later.slept, later.seq, self.since, verdicts)
 
     def diff(self) -> str:
         """Return the change of the blocks as a unified diff."""
         parts: list[str] = []
         for label in self.changed:
-            before, after = (text.splitlines() for text in (self.base[label], self.values[label]))
+            before, after = (text.split("\n") for text in (self.base[label], self.values[label]))
             path = f"core/{label}.md"
             parts += difflib.unified_diff(before, after, path, path, lineterm="", n=1)
         for label, lines in self.moved.items():
@@ -70,7 +73,7 @@ class Patch:
             "moved": {label: list(lines) for label, lines in self.moved.items()},
             "slept": self.slept,
             "seq": self.seq,
-            "mtime_ns": self.mtime_ns,
+            "since": self.since,
             "refused": [
                 {"edit": one.edit.as_dict(), "reason": one.reason} for one in self.refused()
             ],

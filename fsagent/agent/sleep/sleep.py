@@ -17,11 +17,11 @@ from fsagent.agent.sleep.material import Material, Said, material_since, pieces
 from fsagent.agent.sleep.patch import Patch, patch_of
 from fsagent.agent.sleep.request import propose, request_messages
 from fsagent.agent.sleep.room import Room
-from fsagent.agent.sleep.untouched import mark_recall
+from fsagent.agent.sleep.untouched import RecallMark, mark_recall
 from fsagent.agent.sleep.witnesses import Witnesses
 from fsagent.agent.usage import known_price, spent_in
 from fsagent.config import Settings
-from fsagent.errors import ConfigError, ModelError, WorkspaceError, WorkspaceLocked
+from fsagent.errors import ConfigError, FsagentError, ModelError, WorkspaceError, WorkspaceLocked
 from fsagent.memory.core import Block
 from fsagent.memory.edits import CoreEdit
 from fsagent.memory.workspace import Workspace
@@ -174,23 +174,30 @@ class _Sleep:
         self.commits: list[str] = []
         self.patch: Patch | None = None
         self.changed = False
+        self.since = 0
 
     def run(self) -> SleepReport:
         """Sleep, and note in the log what it cost."""
         self.workspace.history.look()
         cursor = read_cursor(self.workspace)
-        material = material_since(self.workspace, cursor.seq, cursor.mtime_ns)
+        material = material_since(self.workspace, cursor.seq)
         try:
             stop, text = self._run(cursor, material)
         except _Stopped as err:
             stop, text = err.stop, str(err)
         except ModelError as err:
             self._note_failure(cursor, material)
-            stop, text = (
-                "failed",
-                f"the model failed, what was said waits for the next sleep: {err}",
-            )
-        report = SleepReport(
+            stop = "failed"
+            text = f"the model failed, what was said waits for the next sleep: {err}"
+        except FsagentError as err:
+            write_log(self.workspace, self._report("failed", str(err), material))
+            raise
+        report = self._report(stop, text, material)
+        write_log(self.workspace, report)
+        return report
+
+    def _report(self, stop: str, text: str, material: Material) -> SleepReport:
+        return SleepReport(
             stop,
             text,
             len(material.lines),
@@ -201,13 +208,11 @@ class _Sleep:
             self.spent.usd,
             self.model.name,
         )
-        write_log(self.workspace, report)
-        return report
 
     def outlook(self) -> Outlook:
         """Count what would be read."""
         cursor = read_cursor(self.workspace)
-        material = material_since(self.workspace, cursor.seq, cursor.mtime_ns)
+        material = material_since(self.workspace, cursor.seq)
         requests = [self._messages(piece) for piece in self._pieces(material)]
         tokens = sum(estimate_request(messages, ()) for messages in requests)
         price = known_price(self.model.name, Usage(tokens, 200 * len(requests)))
@@ -225,9 +230,10 @@ class _Sleep:
         self._check_blocks()
         self._check_fresh()
         self._count_today()
+        self.since, mark = cursor.seq, mark_recall(self.workspace)
         for place, piece in enumerate(todo):
             last = place == len(todo) - 1
-            self._piece(piece, material, through=material.through if last else piece[-1].seq)
+            self._piece(piece, mark, through=material.through if last else piece[-1].seq)
         if self.preview:
             self._save_preview()
             return "proposed", f"{self._said()}; land it with: fsagent sleep --apply"
@@ -252,7 +258,7 @@ class _Sleep:
 
     def _pass_over(self, cursor: Cursor, material: Material) -> None:
         if not self.preview and material.through > cursor.seq:
-            write_cursor(self.workspace, Cursor(material.through, material.mtime_ns))
+            write_cursor(self.workspace, Cursor(material.through))
 
     def _check_blocks(self) -> None:
         if all(block.read_only for block in self.workspace.core.blocks()):
@@ -268,17 +274,16 @@ class _Sleep:
                 "deferred", f"{path} was edited {age_s:.0f} s ago; sleep waits two minutes"
             )
 
-    def _piece(self, piece: list[Said], material: Material, *, through: int) -> None:
+    def _piece(self, piece: list[Said], mark: RecallMark, *, through: int) -> None:
         self._check_budget()
         if self.is_cancelled():
             raise _Stopped(
                 "cancelled", "cancelled by a message; what is left waits for the next sleep"
             )
-        mark = mark_recall(self.workspace)
         proposed = propose(self.model, self._messages(piece), self._spend)
         if self.is_cancelled():
             raise _Stopped("cancelled", "cancelled by a message; the reply was not used")
-        patch = self._gated(proposed.edits, piece, material, through)
+        patch = self._gated(proposed.edits, piece, through)
         mark.check(self.workspace.tree, self.workspace.recall.days())
         if self.preview:
             self.patch = patch if self.patch is None else self.patch.then(patch)
@@ -300,9 +305,7 @@ class _Sleep:
             }
         return blocks
 
-    def _gated(
-        self, edits: Sequence[CoreEdit], piece: list[Said], material: Material, through: int
-    ) -> Patch:
+    def _gated(self, edits: Sequence[CoreEdit], piece: list[Said], through: int) -> Patch:
         blocks = self._blocks()
         gates = Gates(blocks, Witnesses(self.workspace, piece), self._secret_in)
         verdicts = gates.check(edits)
@@ -311,15 +314,13 @@ class _Sleep:
             for label in full:
                 verdicts = gates.refuse(verdicts, label, _NO_ROOM)
             room = self._room(gates, verdicts)
-        last = piece[-1]
-        mtime_ns = material.mtime_ns if through == material.through else 0
         return Patch(
             {label: block.value for label, block in blocks.items()},
             room.values,
             room.moved,
-            slept_trailer(last.path, last.line, through),
+            slept_trailer(piece[-1], through),
             through,
-            mtime_ns,
+            self.since,
             verdicts,
         )
 
@@ -342,6 +343,7 @@ class _Sleep:
             )
         except (WorkspaceLocked, MemoryMoved) as err:
             raise _Stopped("deferred", f"not written: {err}") from err
+        self.since = patch.seq
         self.changed = self.changed or bool(patch.changed)
         self.patch = patch if self.patch is None else self.patch.then(patch)
         if commit:
@@ -360,6 +362,8 @@ class _Sleep:
         self.spent.add(usage, known_price(self.model.name, usage))
 
     def _count_today(self) -> None:
+        if self.settings.max_day_tokens is None and self.settings.max_day_usd is None:
+            return
         recall = self.workspace.recall
         day = recall.path_of(recall.now())
         self.spent_before = spent_in(recall, day, known_price)

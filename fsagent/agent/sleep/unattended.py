@@ -21,7 +21,7 @@ def sleep_if_idle(workspace: Workspace) -> SleepReport | None:
         return None
     last = tail[-1][2]
     quiet_s = (workspace.recall.now() - datetime.fromisoformat(last.ts)).total_seconds()
-    if quiet_s < after_s or last.seq <= read_cursor(workspace).seq:
+    if quiet_s < after_s or workspace.recall.last_seq() <= read_cursor(workspace).seq:
         return None
     if any(_is_talking(workspace, record.session) for _, _, record in tail if record.session):
         return None

@@ -42,6 +42,7 @@ _log = logging.getLogger(__name__)
 TURN_LOCK = "turn"
 RECALL_EVERY_TURNS = 32
 LOOSE_OBJECTS = 2000
+CURSORS = 50
 
 
 class History:
@@ -171,13 +172,13 @@ class History:
             return commit
         return None
 
-    def slept_through(self) -> str:
-        """Return the cursor in the newest commit that holds one, empty for none."""
+    def slept_through(self) -> list[str]:
+        """Return the cursors of sleep in the newest commits that hold one, newest first."""
         if self._repository is None or self._repository.tip() is None:
-            return ""
-        from fsagent.memory.history.log import newest_trailer
+            return []
+        from fsagent.memory.history.log import newest_trailers
 
-        return newest_trailer(self._repository.git, SLEPT_KEY)
+        return newest_trailers(self._repository.git, SLEPT_KEY, limit=CURSORS)
 
     def last_change(self, path: str, data: bytes) -> Commit | None:
         """Return the last commit that changed a file, None where the file is not as it left it."""

@@ -52,11 +52,11 @@ class Commit:
         }
 
 
-def newest_trailer(git: Git, key: str) -> str:
-    """Return the value of a trailer in the newest commit that has it, empty for none."""
-    output = git.run("log", "-z", "-n1", f"--format={_FIELDS}", f"--grep=^{key}: ", "HEAD", "--")
-    found = list(_parse(output, None))
-    return found[0].trailers.get(key, "") if found else ""
+def newest_trailers(git: Git, key: str, *, limit: int) -> list[str]:
+    """Return the values of a trailer in the newest commits that have it, newest first."""
+    grep = f"--grep=^{key}: "
+    output = git.run("log", "-z", f"-n{limit}", f"--format={_FIELDS}", grep, "HEAD", "--")
+    return [one.trailers[key] for one in _parse(output, None) if key in one.trailers]
 
 
 def read_log(
