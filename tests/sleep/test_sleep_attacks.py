@@ -61,6 +61,13 @@ def test_a_newer_fact_takes_the_place_of_the_outdated_one(
     assert slept(workspace, edit("replace", new, cite, old=old)) == f"{new} [{cite}]"
 
 
+def test_a_line_is_not_replaced_by_one_that_says_less(workspace: Workspace) -> None:
+    before = human(workspace, f"- Lives in Porto, in a house with a garden. [{DAY}:1]")
+    (cite,) = say(workspace, "I live in Porto.")
+    assert slept(workspace, edit("replace", "Lives in Porto.", cite, old=before)) == before
+    assert reasons(workspace)[0].startswith("it says less than the line it would replace")
+
+
 def test_a_known_fact_is_no_reason_to_remove_another(workspace: Workspace) -> None:
     before = human(workspace, f"- Lives in Porto. [{DAY}:1]", f"- Sister is a nurse. [{DAY}:1]")
     say(workspace, "Hello.")

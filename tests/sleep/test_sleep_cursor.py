@@ -154,19 +154,19 @@ def test_the_block_that_shrinks_is_written_first(workspace: Workspace) -> None:
 
     from fsagent.tokens import estimate_text
 
-    old = "- Likes tea with milk and with sugar in the morning."
+    old = "- Works as a nurse at the big old hospital in Lisbon."
     workspace.core.write("persona", old, base=workspace.core.block("persona").value)
     os.utime(workspace.root / "core/persona.md", (1_000_000_000, 1_000_000_000))
     total = sum(estimate_text(block.value) for block in workspace.core.blocks())
-    (cite,) = say(workspace, "I like tea with milk and with sugar in the morning.")
-    added = "Likes tea with milk and with sugar."
-    steps = patch(
-        edit("add", added, cite), edit("replace", "Likes tea.", cite, block="persona", old=old)
-    )
-    settings = replace(workspace.settings, core_tokens=total + 10)
+    cites = say(workspace, "My sister Maria is a nurse in Porto.", "I work as a baker now.")
+    added = "Sister Maria is a nurse in Porto."
+    shorter = edit("replace", "Works as a baker.", cites[1], block="persona", old=old)
+    steps = patch(shorter, edit("add", added, cites[0]))
+    settings = replace(workspace.settings, core_tokens=total + 9)
     with Workspace.open(workspace.root, settings=settings, clock=workspace.clock) as full:
-        assert sleep(full, Scripted([steps])).stop == "landed"
-        assert value_of(full) == f"- {added} [{cite}]"
+        report = sleep(full, Scripted([steps]))
+        assert report.stop == "landed", [(v.edit.line, v.reason) for v in report.verdicts]
+        assert value_of(full) == f"- {added} [{cites[0]}]"
 
 
 def test_a_kill_in_the_middle_of_the_models_reply_changes_nothing(workspace: Workspace) -> None:

@@ -143,6 +143,8 @@ class Gates:
             return Verdict(
                 edit, "keep", f"it would replace a line about something else: {old.text}"
             )
+        if covers(old.words, new.words):
+            return Verdict(edit, "keep", f"it says less than the line it would replace: {old.text}")
         if self._known(edit.new, besides=old):
             return replace(edit, new="", cites=())
         return self._cited(edit, old)
