@@ -127,13 +127,14 @@ def reject(names: tuple[str, ...], workspace: str | None) -> None:
 def _accept(memory: Workspace, proposal: Proposal) -> int:
     from fsagent.memory.accepting import accept as write
 
+    memory.history.settle()  # what others edited is theirs, not a part of this
     try:
         paths = write(memory.core, memory.archival, proposal.edits)
     except ToolError as err:
         complain(f"{proposal.id} is not written: {err}")
         return 2
     memory.review.drop(proposal.id)
-    memory.history.record(f"accept {proposal.id}")
+    memory.history.record(f"accept {proposal.id}", paths=paths)
     for text in memory.notices():
         note(f"fsagent: {text}")
     note(f"fsagent: {proposal.id} is written into {', '.join(paths)}")

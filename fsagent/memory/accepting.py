@@ -19,20 +19,21 @@ POINTER = "- Older facts about this: {path}"
 def accept(core: Core, archival: Archival, edits: Sequence[CoreEdit]) -> list[str]:
     """Write edits as the person's and return the paths written.
 
-    Raises `ToolError` where one does not fit the block as it is now or a limit; those before it
-    stand.
+    Raises `ToolError` where one does not fit the blocks as they are now; nothing is written then.
     """
-    written: list[str] = []
+    blocks = {edit.block: core.block(edit.block) for edit in edits}
+    values = {label: block.value for label, block in blocks.items()}
+    moved: dict[str, list[str]] = {}
     for edit in edits:
-        block = core.block(edit.block)
-        after = applied(block.value, edit)
+        values[edit.block] = applied(values[edit.block], edit)
         if edit.op == "archive":
-            note = NOTE.format(label=edit.block)
-            archival.extend(note, f"About {edit.block}", [edit.old])
-            written.append(note)
-        core.write(edit.block, after, base=block.value, by="person")
-        written.append(block.path)
-    return list(dict.fromkeys(written))
+            moved.setdefault(edit.block, []).append(edit.old)
+    notes = {label: NOTE.format(label=label) for label in moved}
+    for label, lines in moved.items():
+        archival.extend(notes[label], f"About {label}", lines)
+    for label, block in blocks.items():
+        core.write(label, values[label], base=block.value, by="person")
+    return [*notes.values(), *(block.path for block in blocks.values())]
 
 
 def applied(value: str, edit: CoreEdit) -> str:

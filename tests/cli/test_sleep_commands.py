@@ -118,6 +118,29 @@ def kept(memory: Path, *edits: CoreEdit, reason: str = "a document said so") -> 
         return opened.review.keep("agent", edits, [reason], sources=["archival/a.md:1"]).id
 
 
+def test_an_accepted_proposal_takes_no_other_edit_along(memory: Path, fsagent: Run) -> None:
+    name = kept(memory, CoreEdit("add", "human", new="- Owes me 5."))
+    persona = memory / "core/persona.md"
+    persona.write_text(persona.read_text(encoding="utf-8") + "- Edited by hand\n", encoding="utf-8")
+    assert fsagent("review", "accept", name, "-w", "memory").returncode == 0
+    log = json.loads(fsagent("log", "-w", "memory", "--json").stdout.splitlines()[0])
+    newest = log[0] if isinstance(log, list) else log
+    shown = fsagent("show", newest["commit"], "-w", "memory").stdout
+    assert "Owes me 5" in shown
+    assert "Edited by hand" not in shown
+
+
+def test_a_proposal_accepted_twice_at_once_is_written_once(memory: Path, fsagent: Run) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    name = kept(memory, CoreEdit("add", "human", new="- Owes me 5."))
+    with ThreadPoolExecutor(3) as pool:
+        runs = list(pool.map(lambda _: fsagent("review", "accept", name, "-w", "memory"), range(3)))
+    assert core(memory) == "- Owes me 5.\n"
+    assert sorted({run.returncode for run in runs}) in ([0, 2], [0])
+    assert all("Traceback" not in run.stderr for run in runs)
+
+
 def test_a_rejected_proposal_changes_nothing(memory: Path, fsagent: Run) -> None:
     name = kept(memory, CoreEdit("add", "human", new="- Owes me 5."))
     assert fsagent("review", "reject", name, "-w", "memory").returncode == 0

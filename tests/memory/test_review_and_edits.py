@@ -61,6 +61,17 @@ def test_accepted_edits_are_written_as_the_persons(workspace: Workspace) -> None
         accept(core, archival, [CoreEdit("add", "human", new="- Likes coffee.")])
 
 
+def test_of_edits_that_do_not_all_fit_none_is_written(workspace: Workspace) -> None:
+    edits = [
+        CoreEdit("add", "human", new="- Has a cat."),
+        CoreEdit("replace", "human", old="- Gone.", new="- New."),
+    ]
+    for _ in range(2):
+        with pytest.raises(ToolError, match="does not stand"):
+            accept(workspace.core, workspace.archival, edits)
+    assert workspace.core.block("human").value == ""
+
+
 @pytest.mark.parametrize("old", ["", "nowhere", "a"])
 def test_text_that_does_not_stand_once_is_refused_with_the_block(old: str) -> None:
     with pytest.raises(ToolError, match=r"Has a dog"):

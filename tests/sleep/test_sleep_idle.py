@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 from sleep_kit import edit, patch, say, value_of
 
 from fsagent.agent.sleep.idle import IdleSleep
-from fsagent.agent.sleep.sleep import sleep
+from fsagent.agent.sleep.sleep import SleepReport, sleep
 from fsagent.memory.workspace import Workspace
 from fsagent.models.scripted import Scripted
 
@@ -106,3 +107,47 @@ def test_closing_waits_for_a_patch_under_way_no_longer_than_a_moment(soon: Works
     timer.turn_ended()
     timer.close()
     assert all(report.stop in ("nothing", "cancelled") for report in timer.take_reports())
+
+
+def test_fifty_turns_with_a_timer_that_is_always_due_lose_nothing(workspace: Workspace) -> None:
+    from itertools import repeat
+
+    from fsagent.agent.loop import Agent
+
+    class Keeping:
+        """Keep each box that is told of, as it is told."""
+
+        name = "keeping"
+
+        def complete(
+            self, messages: object, tools: object = (), *, on_text: object = None
+        ) -> object:
+            shown = messages[-1].content.partition("# Said")[2]  # type: ignore[index]
+            found = re.findall(r"\[(\S+)\] [^\n]*?: I keep box (\d+) in the attic\.", shown)
+            return patch(*[edit("add", f"Keeps box {n} in the attic.", cite) for cite, n in found])
+
+    workspace.settings = replace(workspace.settings, sleep_after_s=0.001)
+    reports: list[SleepReport] = []
+    timer = IdleSleep(workspace, model=Keeping(), on_report=reports.append)  # type: ignore[arg-type]
+    with Agent(workspace, Scripted(repeat("Noted."))) as agent:
+        for n in range(50):
+            timer.turn_begins()
+            agent.run(f"I keep box {n} in the attic.")
+            timer.turn_ended()
+            if n % 3 == 0:
+                time.sleep(
+                    0.02 * (n % 5)
+                )  # not for time to pass: so that turns meet sleeps anywhere
+        timer.wait(LONG_S)
+    sleep(workspace, Keeping())  # type: ignore[arg-type]
+    odd = [r.text for r in reports if r.stop not in ("landed", "nothing", "cancelled", "deferred")]
+    assert odd == []
+    said = [
+        r.content
+        for d in workspace.recall.days()
+        for _, r in workspace.recall.read(d)
+        if r.role == "user"
+    ]
+    assert said == [f"I keep box {n} in the attic." for n in range(50)]
+    lines = value_of(workspace).split("\n")
+    assert sorted(int(line.split()[3]) for line in lines) == list(range(50))

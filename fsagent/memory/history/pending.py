@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from fsagent.memory.history.messages import TurnNote
+
+_LEFT_NS = 60_000_000_000
+"""After so long a file that was to become a marker is one that a killed write left."""
 
 
 class Pending:
@@ -24,7 +29,8 @@ class Pending:
         self._folder.mkdir(parents=True, exist_ok=True)
         note = replace(note, why=self._hide(note.why))
         shape = {**asdict(note), "paths": None if paths is None else sorted(paths)}
-        temporary = self._folder / ".next"
+        # A name of its own: a chat and the sleep beside it write markers at the same moment.
+        temporary = self._folder / f".next-{os.getpid()}-{threading.get_ident()}"
         with temporary.open("wb") as file:
             file.write(json.dumps(shape).encode())
             file.flush()
@@ -33,11 +39,8 @@ class Pending:
 
     def all(self) -> list[tuple[TurnNote, frozenset[str] | None]]:
         """Return the turns that wait, oldest first; an unreadable marker is a turn without a name."""
-        try:
-            files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        except OSError:
-            return []
-        return [self._read(path) for path in files]
+        aged = [(age, path) for path in self._files("*.json") if (age := _written_ns(path))]
+        return [self._read(path) for _, path in sorted(aged)]
 
     def drop(self, turn: str) -> None:
         """Take a turn's marker away: its commit is made, or it changed nothing."""
@@ -45,9 +48,23 @@ class Pending:
             self._path(turn).unlink()
 
     def clear(self) -> None:
-        """Take every marker away."""
-        for path in self._folder.glob("*.json"):
-            path.unlink(missing_ok=True)
+        """Take the markers away that cannot be read, and what a killed write left.
+
+        A marker that was put meanwhile stays.
+        """
+        for path in self._files("*.json"):
+            if self._read(path)[0] == TurnNote():
+                path.unlink(missing_ok=True)
+        before_ns = time.time_ns() - _LEFT_NS
+        for path in self._files(".next*"):
+            if _written_ns(path) < before_ns:
+                path.unlink(missing_ok=True)
+
+    def _files(self, pattern: str) -> list[Path]:
+        try:
+            return list(self._folder.glob(pattern))
+        except OSError:
+            return []
 
     def _path(self, turn: str) -> Path:
         return self._folder / f"{turn.encode().hex()[:120] or 'none'}.json"
@@ -60,3 +77,11 @@ class Pending:
             return TurnNote(**shape), None if paths is None else frozenset(paths)
         except (OSError, ValueError, KeyError, TypeError):
             return TurnNote(), None
+
+
+def _written_ns(path: Path) -> int:
+    """Return when a file was written, 0 for one that is gone meanwhile."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
