@@ -119,7 +119,7 @@ def main() -> None:
         sleep_after_s=0.0,  # only the sleeps that are counted: none on its own under pressure
         timeout_s=float(os.environ.get("FSAGENT_TIMEOUT_S", "120")),
         idle_timeout_s=float(os.environ.get("FSAGENT_IDLE_TIMEOUT_S", "60")),
-        max_tokens=int(os.environ["FSAGENT_MAX_TOKENS"]) if given.base_url else None,
+        max_tokens=int(os.environ.get("FSAGENT_MAX_TOKENS", "600")) if given.base_url else None,
         temperature=0.0,
     )
     given.out.mkdir(parents=True, exist_ok=True)

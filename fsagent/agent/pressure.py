@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from fsagent.agent.events import Notice, OnEvent
 from fsagent.agent.session import Session
+from fsagent.errors import FsagentError
 
 _RETRIED = ("deferred", "cancelled")
 
@@ -32,6 +33,16 @@ class Pressure:
             return
         if self.saved or session.settings.sleep_after_s <= 0:
             return
+        try:
+            self._save(session, on_event)
+        except FsagentError as err:
+            # What is wrong with memory must not stop a conversation; recall has every word.
+            self.saved = True
+            on_event(
+                Notice(f"Nothing was saved before the oldest messages leave the context: {err}")
+            )
+
+    def _save(self, session: Session, on_event: OnEvent) -> None:
         from fsagent.agent.sleep.sleep import sleep
 
         session.workspace.history.wait()

@@ -139,6 +139,24 @@ def test_a_model_that_fails_to_save_does_not_stop_the_chat(
     assert human(fast_workspace) == []
 
 
+def test_a_block_that_cannot_be_read_does_not_stop_the_chat(
+    fast_workspace: Workspace, make_agent: MakeAgent
+) -> None:
+    agent = make_agent(_offline(), context_tokens=4_096, history=True)
+    agent.run("I live in Porto.")
+    broken = fast_workspace.root / "core/broken.md"
+    broken.write_text("---\nlimit: [\n---\n", encoding="utf-8")
+    notices: list[str] = []
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, Notice):
+            notices.append(event.text)
+
+    for number in range(60):
+        assert agent.stream(f"Tree {number}." + " Ah." * 40, on_event).stop == "answered"
+    assert any("Nothing was saved" in text and "core/broken.md" in text for text in notices)
+
+
 def _offline() -> Any:
     from fsagent.models.offline import Offline
 
