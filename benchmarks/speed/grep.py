@@ -43,6 +43,7 @@ class Sought(NamedTuple):
 
 PATTERNS = [
     Sought("rare literal", RARE, False, "2, aim 1.2"),
+    Sought("rarer literal", WORDS[-1], False, "2, aim 1.2"),
     Sought("no match", "zzyzxq", False, "2, aim 1.2"),
     Sought("ignore case, rare", RARE.upper(), True, "6, aim 3"),
     Sought("ignore case, a word of middling use", WORDS[900].upper(), True, "6, aim 3"),

@@ -6,12 +6,12 @@ pattern costs the same in a large workspace as in a small one.
 
 from __future__ import annotations
 
-import re
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fsagent.errors import PathRejected
+from fsagent.errors import PathRejected, WorkspaceError
 from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS, clip_around
 from fsagent.search.globs import glob_filter
 from fsagent.search.patterns import Pattern, compile_pattern
@@ -25,7 +25,7 @@ DEADLINE_S = 5.0
 MAX_LIMIT = 100
 MAX_REPLY_CHARS = 16_000
 MAX_FILE_BYTES = 64 * 1024 * 1024
-_DAY_FILE = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
+_log = logging.getLogger(__name__)
 
 
 def grep(
@@ -164,24 +164,24 @@ def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[str]:
 
 
 def _ordered(tree: Tree, name: str) -> Iterator[str]:
-    if (name == "recall" or name.startswith("recall/")) and tree.is_dir(name):
-        yield from _newest_first(tree, name)
-    else:
+    if not tree.is_dir(name):
         yield from (entry.path for entry in tree.walk(name))
+    else:
+        yield from _below(tree, name, backwards=name == "recall" or name.startswith("recall/"))
 
 
-def _newest_first(tree: Tree, name: str) -> Iterator[str]:
-    """Walk a recall folder backwards; a year is listed only when the scan gets there."""
-    names = tree.names(name)
-    if all(map(_DAY_FILE.fullmatch, names)):
-        # Asking the disk what each name is would cost as much as the first page of hits.
-        yield from (f"{name}/{leaf}" for leaf in reversed(names))
+def _below(tree: Tree, name: str, *, backwards: bool) -> Iterator[str]:
+    """Walk a folder by its names alone; one below is listed only when the scan gets there."""
+    try:
+        kinds = tree.kinds(name)
+    except (PathRejected, WorkspaceError) as err:
+        _log.warning("%s is passed over: %s", name, err)
         return
-    for entry in reversed(tree.list(name)):
-        if entry.is_dir:
-            yield from _newest_first(tree, entry.path)
+    for leaf in reversed(kinds) if backwards else kinds:
+        if kinds[leaf]:
+            yield from _below(tree, f"{name}/{leaf}", backwards=backwards)
         else:
-            yield entry.path
+            yield f"{name}/{leaf}"
 
 
 def _scan(

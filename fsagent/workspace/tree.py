@@ -158,13 +158,20 @@ class Tree:
             entries = self._entries(fd, "" if name == "." else name + "/", left_out)
             return sorted(entries, key=lambda entry: entry.path)
 
+    def kinds(self, path: str) -> dict[str, bool]:
+        """Return the legal names in one folder, sorted, and whether each is a folder; no stats."""
+        name, found = canonical_dir(path), {}
+        with self._folder(name) as fd, os.scandir(fd) as items:
+            for item in items:
+                leaf = legal_name(item.name, top=name == ".")
+                is_dir = item.is_dir(follow_symlinks=False)
+                if leaf is not None and (is_dir or item.is_file(follow_symlinks=False)):
+                    found[leaf] = is_dir
+        return dict(sorted(found.items()))
+
     def names(self, path: str) -> tuple[str, ...]:
-        """Return the legal names in one folder, sorted, without asking the disk what each is."""
-        name = canonical_dir(path)
-        with self._folder(name) as fd:
-            found = os.listdir(fd)  # noqa: PTH208 (of a descriptor)
-        legal = {legal_name(item, top=name == ".") for item in found}
-        return tuple(sorted(item for item in legal if item is not None))
+        """Return the legal names in one folder, sorted."""
+        return tuple(self.kinds(path))
 
     def walk(self, path: str = ".", *, suffixes: tuple[str, ...] | None = None) -> Iterator[Entry]:
         """Yield the regular files at or below `path`, sorted by name within each folder.
