@@ -61,6 +61,29 @@ def test_nothing_rests_on_what_no_person_said(workspace: Workspace, role: str) -
     assert reasons(workspace) == ["it cites no line that a person said"]
 
 
+def test_what_rests_on_an_imported_conversation_waits_for_the_person(workspace: Workspace) -> None:
+    from fsagent.memory.recall import Draft
+
+    line = workspace.recall.append(Draft("user", "Bob", "I live in Split.", source="locomo:D1:1"))
+    cite = line.citation().strip("[]")
+    (own,) = say(workspace, "I have a dog.")
+    edits = [edit("add", "Lives in Split.", cite), edit("add", "Has a dog.", own)]
+    assert slept(workspace, *edits) == f"- Has a dog. [{own}]"
+    assert reasons(workspace) == [f"it rests on an imported line ({cite})"]
+
+
+def test_a_fact_that_was_accepted_from_an_import_can_be_superseded_by_what_is_said(
+    workspace: Workspace,
+) -> None:
+    from fsagent.memory.recall import Draft
+
+    line = workspace.recall.append(Draft("user", "Anna", "I live in Split.", source="locomo:D1:1"))
+    human(workspace, f"- Lives in Split. {line.citation()}")
+    (own,) = say(workspace, "I live in Porto now.")
+    value = slept(workspace, edit("replace", "Lives in Porto.", own, old="Lives in Split."))
+    assert value == f"- Lives in Porto. [{own}]"
+
+
 def test_what_memory_says_already_is_dropped_without_a_word(workspace: Workspace) -> None:
     before = human(workspace, f"- Anna lives in Porto since May. [{DAY}:1]")
     (cite,) = say(workspace, "I live in Porto, as you know.")

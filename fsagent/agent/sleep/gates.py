@@ -95,13 +95,23 @@ class Gates:
             )
             return Verdict(hidden, "drop", f"it holds a secret ({secret})")
         try:
-            checked = self._checked(edit)
+            checked = self._trusted(edit, self._checked(edit))
             if isinstance(checked, Verdict):
                 return checked
             self.values[checked.block] = edited(self.values[checked.block], checked)
         except ToolError as err:
             return Verdict(edit, "keep", str(err).partition("\n")[0])
         return Verdict(checked, "pass")
+
+    def _trusted(self, edit: CoreEdit, checked: CoreEdit | Verdict) -> CoreEdit | Verdict:
+        """Keep what rests on an imported conversation for the person: they did not say it here."""
+        if isinstance(checked, Verdict):
+            return checked
+        before = {citation_name(*place) for place in fact_of(edit.old).citations}
+        for line in self.witnesses.named(cite for cite in checked.cites if cite not in before):
+            if line.imported:
+                return Verdict(checked, "keep", f"it rests on an imported line ({line.citation})")
+        return checked
 
     def _checked(self, edit: CoreEdit) -> CoreEdit | Verdict:
         """Return the edit as it is to be written, or why it is not."""

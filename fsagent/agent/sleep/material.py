@@ -32,7 +32,10 @@ MOST_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One line of recall that a sleep reads. `citation` is such as `2026-11-29:14`."""
+    """One line of recall that a sleep reads.
+
+    `citation` is such as `2026-11-29:14`; `imported` says that nobody said it here.
+    """
 
     path: str
     line: int
@@ -42,6 +45,7 @@ class Said:
     role: str
     name: str
     text: str
+    imported: bool = False
 
     @property
     def citation(self) -> str:
@@ -129,7 +133,15 @@ def said_of(records: Iterable[_Found]) -> Iterator[Said]:
         text = _one_line(record)
         if text:
             yield Said(
-                path, number, record.seq, record.ts, record.turn, record.role, record.name, text
+                path,
+                number,
+                record.seq,
+                record.ts,
+                record.turn,
+                record.role,
+                record.name,
+                text,
+                imported=record.source not in (None, SAID),
             )
 
 
