@@ -22,7 +22,8 @@ _FOR_TIME = re.compile(
 _TAIL = re.compile(
     r"[\s,]+(?:now|currently|these days|nowadays|too|as well|again|actually|by the way|btw|though|already|"
     r"right now|at the moment|just|so much|very much|a lot|the most|more than anything|finally|since then|"
-    r"then|at present|for now|everyone|everybody|guys|please|thanks|thank you|haha|tbh|honestly)$",
+    r"then|unfortunately|sadly|luckily|fortunately|of course|by far|at present|for now|everyone|everybody|guys|"
+    r"please|thanks|thank you|haha|tbh|honestly)$",
     re.IGNORECASE,
 )
 

@@ -25,7 +25,11 @@ NO_NAMES = _set(
     "not|on|in|the|a|an|at|mud|for|later|back|when|if|crazy|old|old-fashioned|stupid|mad|tomorrow|tonight|"
     "today|maybe|again|is|was|hard|long|short|unusual|common|funny|pronounced|spelled|spelt|secret|unknown|"
     "names|names!|anytime|whenever|asap|please|now|sometime|soon|and|or|my|your|his|her|what|something|"
-    "anything|whatever|irrelevant|important|nobody"
+    "anything|hungry|tired|happy|sad|sorry|back|new|fine|good|ok|okay|ready|late|sick|busy|bored|lost|stuck|"
+    "done|glad|excited|curious|interested|looking|trying|wondering|whatever|irrelevant|important|nobody|american|british|canadian|australian|mexican|brazilian|"
+    "indian|african|asian|european|belgian|austrian|swiss|scottish|irish|argentinian|chilean|colombian|"
+    "egyptian|iranian|iraqi|israeli|kenyan|nigerian|pakistani|peruvian|syrian|jewish|muslim|christian|hindu|"
+    "buddhist|catholic"
 )
 """What stands behind "call me" and "my name is" and is no name."""
 

@@ -37,7 +37,7 @@ class Rule:
 
 _POINTING = re.compile(
     r"\b(?:i|me|you|your|yours|we|us|our|it|its|this|that|these|those|here|there|he|him|she|how|what|"
-    r"where|when|why|who|which|them|they|otherwise|latest|anymore|today|tomorrow|now|than|tbh|though|if|such)\b"
+    r"where|when|why|who|which|them|they|otherwise|latest|anymore|today|tomorrow|now|then|than|tbh|though|if|such)\b"
     r"|^(?:the|so|too|not|just|all|some|and|or|but|having)\b"
     r"|^to (?:hear|see|know|say|think|admit|bother|ask|meet|be (?:clear|honest|fair|sure))\b",
     re.IGNORECASE,
@@ -93,7 +93,12 @@ def _written_name(value: str) -> bool:
 
 def _place(value: str) -> bool:
     low = value.casefold()
-    if not value or low in idioms.NO_HOMES or _first(value) in idioms.NO_HOMES:
+    if (
+        not value
+        or re.search(r"\d{4}", value)
+        or low in idioms.NO_HOMES
+        or _first(value) in idioms.NO_HOMES
+    ):
         return False
     small = len(value.split()) <= 2 and value.islower()
     return small or _has_capital(value) or bool(re.search(idioms.PLACES, value))
@@ -176,7 +181,7 @@ _IN = rf"(?P<w>answer|reply|respond|write|speak|talk)(?: back)?(?: to me| me| wi
 
 _OF_ANYBODY = (
     (rf"I {_NOW}(?:live|am living|am based|reside) (?P<p>in|near) {_V}", "Lives {p} {v}", _place, "since"),
-    (rf"{_HAVE}(?:been living|lived) (?P<p>in|near) {_V}", "Lives {p} {v}", _place, "for"),
+    (rf"I have {_NOW}(?:been living|lived) (?P<p>in|near) {_V}", "Lives {p} {v}", _place, "for"),
     (rf"{_HAVE}(?:moved|relocated) (?:back )?(?:over )?to {_V}(?: from .+)?", "Lives in {v}", _proper_place, "since"),
     (rf"(?:{_I_AM}|I come )(?:originally )?from {_V}", "Is from {v}", _proper_place, ""),
     (rf"I (?:was born and raised|grew up|was raised) in {_V}", "Grew up in {v}", _place, ""),
@@ -194,7 +199,7 @@ _OF_ANYBODY = (
     (rf"{_I_AM}(?P<v>\w+)[ -]intolerant", "Is {v} intolerant", _any, ""),
     (rf"I (?:no longer|do not) (?P<w>like|enjoy) {_V}", "Does not {w} {v}", _taste, ""),
     (rf"I {_NOW}(?P<w>love|like|enjoy|adore|hate|dislike|detest|prefer) {_V}", "{w}s {v}", _taste, ""),
-    (rf"I {_NOW}speak (?P<v>(?:fluent |some |a little )?{LANGUAGES}(?:(?:,? and |, ){LANGUAGES})*)", "Speaks {v}", _any, ""),
+    (rf"I {_NOW}speak (?P<v>(?:fluent |some |a little |a bit of )?{LANGUAGES}(?:(?:,? and |, ){LANGUAGES})*)", "Speaks {v}", _any, ""),
     (rf"(?:I {_NOW}play|I have {_NOW}played|I have been playing) (?P<a>the )?(?P<v>{idioms.INSTRUMENTS})", "Plays {a} {v}", _always, "since"),
     (rf"I {_NOW}have (?P<v>[\w -]+)", "Has {v}", _condition, "since"),
 )  # fmt: skip
@@ -203,6 +208,7 @@ _OF_ONESELF = (
     (r"I (?:am|have been) called (?P<v>\S+(?: \S+){0,2})", "Is called {v}", _written_name, ""),
     (rf"(?:(?:(?:you can|everyone can|just|always|feel free to|my friends|people|everyone|everybody|friends) )*calls? me|I (?:like|want|prefer) to be called) {_V}", "Wants to be called {v}", _written_name, ""),
     (rf"I go by {_V}", "Goes by {v}", _written_name, ""),
+    (rf"I {_NOW}live (?P<v>alone|with (?:my|our) {KIN}(?: and (?:my |our )?{KIN})?)", "Lives {v}", _always, "since"),
     (rf"(?:my|our) (?:home|house|flat|apartment|place) is (?P<p>in|near) {_V}", "Lives {p} {v}", _place, "since"),
     (rf"we {_NOW}live (?P<p>in|near) {_V}", "Lives {p} {v}", _proper_place, "since"),
     (r"my birthday (?:is|was|falls)(?P<v>)", "Birthday is", _always, "birthday"),
@@ -225,6 +231,8 @@ _OF_ONESELF = (
     (rf"(?:please )?(?:always )?speak (?P<v>{LANGUAGES}) (?:with|to) me", "Wants the assistant to speak {v}", _any, ""),
     (rf"I (?:would )?(?:prefer|like|want) (?:your )?(?:answers|replies) in (?P<v>{LANGUAGES})", "Wants answers in {v}", _any, ""),
     (rf"{_NOW_ON},? (?:please )?(?P<w>keep|answer|reply) (?:your )?(?P<u>(?:answers|replies) )?(?P<v>(?:short|brief|briefly|in bullet points|in one sentence|in short sentences|informally|formally|without emojis?)(?: and \w+)?)", "Wants the assistant to {w} {u} {v}", _any, ""),
+    (rf"{_NOW_ON},? (?:please )?be (?P<v>concise|brief|formal|informal|short)", "Wants the assistant to be {v}", _any, ""),
+    (rf"{_HAVE}(?P<w>quit|gave up|given up|stopped) (?P<v>smoking|drinking|drinking alcohol|vaping|gambling)", "{w} {v}", _always, "on"),
     (rf"(?:please )?(?P<w>keep) your (?P<u>answers|replies) (?P<v>short|brief|informal|formal),? {_NOW_ON}", "Wants the assistant to {w} {u} {v}", _any, ""),
     (rf"my (?:native|first) language is (?P<v>{LANGUAGES})", "Native language is {v}", _any, ""),
     (rf"I {_NOW}(?:do not|no longer) (?P<w>eat|drink) {_V}", "Does not {w} {v}", _taste, "since"),
@@ -242,7 +250,7 @@ _OF_ONESELF = (
     (rf"(?:I {_NOW}am|I have been) learning (?P<a>(?:to play )?the )?(?P<v>{LANGUAGES}|{idioms.INSTRUMENTS})", "Is learning {a} {v}", _always, "since"),
     (rf"(?:I {_NOW}study|I {_NOW}am studying) (?P<v>[a-z][\w -]*?(?: at {_PROPER})?)", "Studies {v}", _subject_of_study, "since"),
     (rf"(?:I {_NOW}volunteer|I {_NOW}am {_NOW}volunteering|I have been volunteering|{_HAVE}started volunteering) (?P<p>at|for|in|with) (?P<a>(?:the|an?) )?{_V}", "Volunteers {p} {a} {v}", _taste, "since"),
-    (rf"(?:I|we) {_NOW}(?:have|own|have got) (?P<v>{_FEW} (?:[\w-]+ ){{0,2}}?{KIN}s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
+    (rf"(?:I|we) {_NOW}(?:have|own|have got) (?P<v>{_FEW} (?:[\w-]+ ){{0,2}}?{KIN}s?(?:(?:,|,? and) {_FEW} {KIN}s?){{0,2}}(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
     (rf"(?:I|we) (?:have )?{_NOW}(?:got|adopted|bought) (?P<v>(?:{_FEW}|another) (?:[\w-]+ ){{0,2}}?(?:{'|'.join(PETS)})s?(?: (?:called|named) {_NAMES})?)", "Has {v}", _any, "since"),
 )  # fmt: skip
 

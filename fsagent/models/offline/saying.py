@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fsagent.attributes import KIN, NAME
+from fsagent.attributes import KIN, LANGUAGES, NAME
+from fsagent.models.offline.idioms import NO_NAMES
 from fsagent.models.offline.question import is_question
 from fsagent.models.offline.words import sentences
 
@@ -51,7 +52,8 @@ _UNREAL = re.compile(
     r"perhaps|possibly|let's say|lets say|say i|assume|assuming|as though|in case|unless|hypothetical\w*|"
     r"in theory|dream(?:ed|t|s)? (?:that|i|of|about)|in (?:my|a|the) (?:dream|novel|story|book|game|movie|"
     r"play|simulation)|my character|role-?play\w*|act as|almost|nearly|supposedly|whether|for example|"
-    r"for instance|e\.g\.|sometimes i (?:think|feel)|as a joke|once upon|in another life|in my next life)\b",
+    r"for instance|e\.g\.|sometimes i (?:think|feel)|when (?:i|we) (?:was|were)|as a (?:kid|child|teenager|boy|girl)|"
+    r"back (?:then|when)|at the time|in those days|until|as a joke|once upon|in another life|in my next life)\b",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(
@@ -79,18 +81,18 @@ _CORRECTION = re.compile(
     r"to correct myself|let me correct that|scratch that|not anymore)(?:[,:.!;—–-]+\s*|\s+|$))+",
     re.IGNORECASE,
 )
+_VERBS = "live|work|love|like|hate|prefer|enjoy|have|am|play|speak|study|own|dislike|moved|need|volunteer"
 _SPLIT = re.compile(
     r"\s*[;—–]\s*|\s+-+\s+|\s*[,:]\s*(?=(?:and|but|so|which|where|because|'?cause|cos|since|though|although|while|when|who|"
     r"i|my|we|it|it's|he|she|they|you|that|thanks|please|not|right|remember|especially|even|hence)\b)"
-    r"|\s+(?=(?:but|because|'?cause|cos|which|although|though|while|whereas|so(?= (?:i|we|my|please|you|it|that|don't|do)\b)|"
+    rf"|\s+(?=(?:but(?! (?:now |also )?(?:{_VERBS})\b)|because|'?cause|cos|which|although|though|while|whereas|so(?= (?:i|we|my|please|you|it|that|don't|do)\b)|"
     r"and(?= (?:i|my|we|he|she|they|it|you|that|please)\b)|where(?= (?:i|my|we|he|she|they|it|you)\b)|"
     r"when(?= (?:i|my|we|he|she|they|it|you)\b))\b)",
     re.IGNORECASE,
 )
-_VERBS = "live|work|love|like|hate|prefer|enjoy|have|am|play|speak|study|own|dislike|moved|need|volunteer"
 _THIRD = "lives|works|loves|likes|hates|prefers|is|speaks|plays|moved"
 _SHARED = re.compile(
-    rf"\s*,?\s+and (?=(?:also |really |now )?(?:{_VERBS}|{_THIRD})\b)", re.IGNORECASE
+    rf"\s*,?\s+(?:and|but) (?=(?:also |really |now )?(?:{_VERBS}|{_THIRD})\b)", re.IGNORECASE
 )
 _SUBJECT = re.compile(
     rf"(?:\w+ )?(?P<own>i|my \w+ and i)\b|(?P<kin>my {KIN}(?: (?-i:{NAME}))?)(?= )", re.IGNORECASE
@@ -109,10 +111,18 @@ _CONTRACTIONS = tuple(
 )  # fmt: skip
 
 
+_INTRODUCED = re.compile(
+    rf"(?i:hi|hello|hey|good (?:morning|afternoon|evening))\b[^.!?]{{0,15}}[,.!]*\s+"
+    rf"(?i:I am|this is|it is) (?!(?i:{LANGUAGES})\b)(?P<name>{NAME})(?=[.,!]|$| (?:and|here|by|from)\b)"
+)
+
+
 def clauses(content: str) -> Iterator[Clause]:
     """Yield the clauses of a message that state something in earnest; its newlines show as ` ⏎ `."""
     if _JOKE.search(content):
         return
+    if (met := _INTRODUCED.match(written_out(content))) and met["name"].casefold() not in NO_NAMES:
+        yield Clause(f"my name is {met['name']}")
     for line in _own_lines(content):
         for sentence in sentences(line):
             yield from _of_sentence(sentence)
