@@ -19,7 +19,7 @@ HELP = """\
 /context       how full the context window is
 /memory        the core blocks
 /search WORDS  search all memory
-/undo [TURN]   take back what the last turn that changed memory wrote, or that turn
+/undo [TURN]   take back what the last turn or sleep that changed memory wrote, or that turn
 /sleep         keep what lasts of what was said, now; it happens by itself when you are away
 /retry         ask the last message again, where it got no answer
 /model [NAME]  the model in use, or go on with another one
@@ -87,13 +87,13 @@ def _undo(chat: Chat, rest: str) -> None:
     history.wait()
     turn = rest or last_turn_that_wrote(chat.memory)
     if turn is None:
-        note("fsagent: no turn has changed memory; there is nothing to undo")
+        note("fsagent: no turn and no sleep has changed memory; there is nothing to undo")
         return
     take_back(history, turn, yes=False)
 
 
 def last_turn_that_wrote(memory: Workspace) -> str | None:
-    """Return the newest turn that changed memory and was not taken back since."""
+    """Return the newest turn or sleep that changed memory and was not taken back since."""
     from fsagent.memory.history.log import read_log
 
     repository = memory.history.repository
@@ -101,7 +101,7 @@ def last_turn_that_wrote(memory: Workspace) -> str | None:
         return None
     commits = read_log(repository.git, "HEAD", limit=RECENT_COMMITS)
     undone = {commit.trailers.get("Undoes", "") for commit in commits}
-    turns = (commit.turn for commit in commits if commit.by == "agent" and commit.turn)
+    turns = (commit.turn for commit in commits if commit.by in ("agent", "sleep") and commit.turn)
     return next((turn for turn in turns if turn not in undone), None)
 
 
