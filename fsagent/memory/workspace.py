@@ -13,13 +13,13 @@ from fsagent.config import Settings, environment, load_settings
 from fsagent.memory.archival import Archival
 from fsagent.memory.core import By, Core
 from fsagent.memory.recall import Recall
-from fsagent.memory.review import Review
 from fsagent.types import Clock
 from fsagent.workspace.locate import check_workspace
 from fsagent.workspace.tree import Tree
 
 if TYPE_CHECKING:
     from fsagent.memory.history.history import History
+    from fsagent.memory.review import Review
 
 
 class Workspace:
@@ -38,7 +38,6 @@ class Workspace:
         self.core = Core(self.tree, settings, self._shared_edit)
         self.recall = Recall(self.tree, settings, clock)
         self.archival = Archival(self.tree, clock)
-        self.review = Review(self.tree, clock)
 
     @classmethod
     def open(
@@ -61,6 +60,13 @@ class Workspace:
 
         lay_template(Path(path))
         return cls.open(path, settings=settings, clock=clock)
+
+    @cached_property
+    def review(self) -> Review:
+        """The edits that wait for a person; its modules are loaded when first asked for."""
+        from fsagent.memory.review import Review
+
+        return Review(self.tree, self.clock)
 
     @cached_property
     def history(self) -> History:
