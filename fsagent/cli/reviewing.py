@@ -35,7 +35,10 @@ _TAG_BASE = 0xE0000
 @json_option
 @click.pass_context
 def review(ctx: click.Context, workspace: str | None, as_json: bool) -> int:
-    """Decide on edits of memory that were not written: list, show, accept, edit, reject."""
+    """Decide on edits of memory that wait for you, each with why it was not written.
+
+    Without a command it lists them.
+    """
     ctx.ensure_object(dict)
     if workspace is not None:
         ctx.obj["workspace"] = workspace

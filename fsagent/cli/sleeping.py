@@ -16,10 +16,16 @@ _WORKED = ("landed", "nothing", "proposed")
 
 
 @click.command()
-@click.option("--diff", "preview", is_flag=True, help="Propose and show the change, land nothing.")
-@click.option("--apply", "landing", is_flag=True, help="Land exactly what the last --diff showed.")
-@click.option("--dry-run", is_flag=True, help="Show what would be read; no model is asked.")
-@click.option("--model", metavar="NAME", help="The model that sleeps (default: sleep_model).")
+@click.option("--diff", "preview", is_flag=True, help="Show the change, write nothing.")
+@click.option("--apply", "landing", is_flag=True, help="Write exactly what the last --diff showed.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say how much would be read and what it may cost; ask no model."
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="The model that is asked (default: the setting sleep_model, else model).",
+)
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each edit with what became of it.")
 @workspace_option
@@ -35,10 +41,11 @@ def sleep(
     workspace: str | None,
     as_json: bool,
 ) -> int:
-    """Consolidate what was said since the last sleep into core memory.
+    """Keep in core memory what lasts of what was said since the last sleep.
 
-    Reads recall and never writes it. Each edit passes gates; what they refuse waits for `fsagent
-    review`. What lands is one commit with the cursor in it.
+    A model proposes edits; rules check each against the words that were said. What passes becomes a
+    commit, which `fsagent undo` takes back; what does not waits for `fsagent review`. The log of
+    what was said is read and never written.
     """
     if preview + landing + dry_run > 1:
         raise ConfigError("choose one of --diff, --apply and --dry-run")

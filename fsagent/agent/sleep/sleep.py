@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from fsagent.agent.budget import Spent
 from fsagent.agent.prompts import read_prompt
@@ -164,9 +165,7 @@ class _Sleep:
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.workspace, self.settings = workspace, settings
-        self.model = self._load(
-            model if model is not None else settings.sleep_model or settings.model
-        )
+        self._chosen = model if model is not None else settings.sleep_model or settings.model
         self.preview, self.idle, self.is_cancelled = preview, idle, is_cancelled
         self.prompt = read_prompt(workspace.tree, "sleep")
         self.usage, self.spent, self.spent_before = Usage(), Spent(), Spent()
@@ -175,6 +174,20 @@ class _Sleep:
         self.patch: Patch | None = None
         self.changed = False
         self.since = 0
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, loaded when it is first asked: most sleeps find that nothing was said."""
+        if not isinstance(self._chosen, str):
+            return self._chosen
+        from fsagent.models.registry import load_model
+
+        quirks = self.workspace.tree.derived / "endpoints.json"
+        return load_model(self._chosen, self.settings, quirks_path=quirks)
+
+    @property
+    def _model_name(self) -> str:
+        return self._chosen if isinstance(self._chosen, str) else self._chosen.name
 
     def run(self) -> SleepReport:
         """Sleep, and note in the log what it cost."""
@@ -206,7 +219,7 @@ class _Sleep:
             self.patch.diff() if self.patch else "",
             self.usage,
             self.spent.usd,
-            self.model.name,
+            self._model_name,
         )
 
     def outlook(self) -> Outlook:
@@ -215,8 +228,8 @@ class _Sleep:
         material = material_since(self.workspace, cursor.seq)
         requests = [self._messages(piece) for piece in self._pieces(material)]
         tokens = sum(estimate_request(messages, ()) for messages in requests)
-        price = known_price(self.model.name, Usage(tokens, 200 * len(requests)))
-        return Outlook(len(material.lines), len(requests), tokens, self.model.name, price)
+        price = known_price(self._model_name, Usage(tokens, 200 * len(requests)))
+        return Outlook(len(material.lines), len(requests), tokens, self._model_name, price)
 
     def _run(self, cursor: Cursor, material: Material) -> tuple[str, str]:
         if self.idle and cursor.failures >= MOST_FAILURES and cursor.failed_at == material.through:
@@ -339,7 +352,7 @@ class _Sleep:
         self._check_fresh()
         try:
             commit = land(
-                self.workspace, patch, model=self.model.name, cost=f"{self.spent.tokens} tokens"
+                self.workspace, patch, model=self._model_name, cost=f"{self.spent.tokens} tokens"
             )
         except (WorkspaceLocked, MemoryMoved) as err:
             raise _Stopped("deferred", f"not written: {err}") from err
@@ -359,7 +372,7 @@ class _Sleep:
 
     def _spend(self, usage: Usage) -> None:
         self.usage += usage
-        self.spent.add(usage, known_price(self.model.name, usage))
+        self.spent.add(usage, known_price(self._model_name, usage))
 
     def _count_today(self) -> None:
         if self.settings.max_day_tokens is None and self.settings.max_day_usd is None:
@@ -391,11 +404,3 @@ class _Sleep:
         same = cursor.failed_at == material.through
         failures = cursor.failures + 1 if same else 1
         write_cursor(self.workspace, replace(now, failures=failures, failed_at=material.through))
-
-    def _load(self, model: Model | str) -> Model:
-        if not isinstance(model, str):
-            return model
-        from fsagent.models.registry import load_model
-
-        quirks = self.workspace.tree.derived / "endpoints.json"
-        return load_model(model, self.settings, quirks_path=quirks)
