@@ -17,6 +17,7 @@ _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _JAPANESE = re.compile("[\u3005\u3400-\u9fff\uf900-\ufaff]+|[\u30a1-\u30fa\u30fc]+")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _UNIT = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=[^\W\d_])", re.IGNORECASE)
+_PASSED_AWAY = re.compile(r"\bpass(?:ed|es) away\b", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 _NO = """
@@ -69,7 +70,8 @@ def content_words(text: str) -> frozenset[str]:
 def content_sequence(text: str) -> list[str]:
     """Return `content_words` in their order."""
     found: list[str] = []
-    for word in words_of(_GROUPED.sub("", text)):
+    text = _PASSED_AWAY.sub("died", _GROUPED.sub("", text))
+    for word in words_of(text):
         if _RUN.match(word):
             found += _pairs(word)
         else:
