@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fsagent.errors import PathRejected, WorkspaceError
 from fsagent.search.clip import MAX_CONTEXT, MAX_LINE_CHARS, clip_around
@@ -17,6 +18,7 @@ from fsagent.search.globs import glob_filter
 from fsagent.search.patterns import Pattern, compile_pattern
 from fsagent.search.scan import Limits, Scanned, scan_file
 from fsagent.types import Hit, HitPage
+from fsagent.workspace.bulk import Folder, opened
 from fsagent.workspace.paths import canonical_dir
 from fsagent.workspace.tree import Tree
 from fsagent.workspace.view import is_recall, is_text_path
@@ -55,18 +57,19 @@ def grep(
     page = _Page(max(1, min(limit, MAX_LIMIT)), max(0, offset), max(0, min(context, MAX_CONTEXT)))
     deadline = time.monotonic() + deadline_s
     for file in _files(tree, path, globs):
-        if recall_end is not None and is_recall(file) and file > recall_end[0]:
+        name = file.path
+        if recall_end is not None and is_recall(name) and name > recall_end[0]:
             continue
         if time.monotonic() > deadline:
             page.timed_out = True
             break
         want = None if count_all else page.offset + page.limit + 1 - page.seen
-        lines = recall_end[1] - 1 if recall_end and file == recall_end[0] else None
+        lines = recall_end[1] - 1 if recall_end and name == recall_end[0] else None
         limits = Limits(deadline, want, page.room)
-        scanned = _scan(tree, file, compiled, page, limits, lines=lines)
+        scanned = _scan(file, compiled, page, limits, lines=lines)
         if scanned is not None:
             page.timed_out |= scanned.timed_out
-            page.add(file, scanned, compiled)
+            page.add(name, scanned, compiled)
         if page.timed_out or (page.full and not count_all):
             break
     notes = page.notes(pattern, literal)
@@ -149,55 +152,57 @@ class _Page:
         return tuple(notes)
 
 
-def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[str]:
+class _File(NamedTuple):
+    """A file to scan, and its folder, which is open."""
+
+    path: str
+    folder: Folder
+
+
+def _files(tree: Tree, path: str, globs: Sequence[str]) -> Iterator[_File]:
     """Yield the files to scan: core first, recall newest day first, then the rest by name."""
-    name = canonical_dir(path)
     allows = glob_filter(globs) if globs else None
-    if name != ".":
-        yield from (file for file in _ordered(tree, name) if allows is None or allows(file))
+    for file in _found(tree, canonical_dir(path)):
+        if allows is None or allows(file.path):
+            yield file
+
+
+def _found(tree: Tree, name: str) -> Iterator[_File]:
+    if name != "." and not tree.is_dir(name):
+        tree.stat(name)
+        with opened(tree, name.rpartition("/")[0] or ".") as folder:
+            yield _File(name, folder)
         return
-    tops = {entry.path: entry for entry in tree.list(".")}
-    order = [top for top in ("core", "recall") if top in tops]
-    for top in order + [top for top in tops if top not in order]:
-        files = _ordered(tree, top) if tops[top].is_dir else iter([top])
-        yield from (file for file in files if allows is None or allows(file))
-
-
-def _ordered(tree: Tree, name: str) -> Iterator[str]:
-    if not tree.is_dir(name):
-        yield from (entry.path for entry in tree.walk(name))
-    else:
-        yield from _below(tree, name, backwards=name == "recall" or name.startswith("recall/"))
-
-
-def _below(tree: Tree, name: str, *, backwards: bool) -> Iterator[str]:
-    """Walk a folder by its names alone; one below is listed only when the scan gets there."""
-    try:
-        kinds = tree.kinds(name)
-    except (PathRejected, WorkspaceError) as err:
-        _log.warning("%s is passed over: %s", name, err)
-        return
-    for leaf in reversed(kinds) if backwards else kinds:
-        if kinds[leaf]:
-            yield from _below(tree, f"{name}/{leaf}", backwards=backwards)
-        else:
-            yield f"{name}/{leaf}"
+    with opened(tree, name) as folder:
+        kinds = folder.kinds()
+        if name == ".":
+            first = [top for top in ("core", "recall") if kinds.get(top)]
+            kinds = {top: kinds[top] for top in dict.fromkeys([*first, *kinds])}
+        backwards = name == "recall" or name.startswith("recall/")
+        for path in reversed(kinds) if backwards else kinds:
+            if not kinds[path]:
+                yield _File(path, folder)
+                continue
+            try:
+                yield from _found(tree, path)
+            except (PathRejected, WorkspaceError) as err:
+                _log.warning("%s is passed over: %s", path, err)
 
 
 def _scan(
-    tree: Tree,
-    path: str,
+    file: _File,
     pattern: Pattern,
     page: _Page,
     limits: Limits,
     *,
     lines: int | None = None,
 ) -> Scanned | None:
+    path = file.path
     if not (is_text_path(path) or is_recall(path) or "." not in path):
         page.binary.append(path)
         return None
     try:
-        size = tree.read_into(path, page.buffer, limit=MAX_FILE_BYTES)
+        size = file.folder.read_into(path, page.buffer, limit=MAX_FILE_BYTES)
     except PathRejected:
         page.unread.append(path)
         return None

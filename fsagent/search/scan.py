@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from dataclasses import dataclass, field
@@ -204,8 +205,6 @@ def _match(
 
 
 def _offsets(raw: bytes) -> list[int]:
-    import itertools
-
     lengths = map(len, raw.split(b"\n"))
     return list(itertools.accumulate(lengths, lambda total, n: total + n + 1, initial=0))
 
