@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fsagent.search.patterns import Pattern
-from fsagent.search.viewbytes import is_damaged, recall_bytes, view_bytes
+from fsagent.search.viewbytes import PLAIN_LINE, is_damaged, recall_bytes, view_bytes
 from fsagent.workspace.records import decode
 from fsagent.workspace.view import (
     SNIFF_BYTES,
@@ -156,7 +156,13 @@ def _scan_recall(
     scanned: Scanned, piece: _Piece, first: int, pattern: Pattern, limits: Limits
 ) -> None:
     """Match whole lines of a log, of which the first has the number `first`."""
-    candidates = _candidates(piece, pattern, len(scanned.numbers) < limits.keep)
+    numbered = len(scanned.numbers) < limits.keep
+    candidates = _candidates(piece, pattern, numbered)
+    if candidates and pattern.inner and not numbered:
+        # Only counted: a hit within the text of a plain line needs no view.
+        judged = [(line, _in_text(piece.buffer, line, pattern)) for line in candidates]
+        scanned.count += sum(verdict is True for _, verdict in judged)
+        candidates = [line for line, verdict in judged if verdict is None]
     if candidates is None:
         raw = piece.copy()
         _match(scanned, recall_bytes(raw), pattern, limits, raw=raw, first=first)
@@ -164,6 +170,15 @@ def _scan_recall(
         numbers = [number + first - 1 for number, _, _ in candidates]
         raw = b"\n".join([piece.buffer[start:end] for _, start, end in candidates]) + b"\n"
         _match(scanned, recall_bytes(raw), pattern, limits, raw=raw, numbers=numbers)
+
+
+def _in_text(buffer: bytearray, line: tuple[int, int, int], pattern: Pattern) -> bool | None:
+    """Say whether a raw line's text holds an inner pattern; None where only its view can tell."""
+    _, start, end = line
+    plain = PLAIN_LINE.match(buffer, start, end)
+    if plain is None or pattern.regex.search(buffer, *plain.span(4)) is None:
+        return None
+    return not is_damaged(bytes(memoryview(buffer)[start:end]))
 
 
 def _match(

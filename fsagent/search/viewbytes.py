@@ -13,7 +13,7 @@ import zlib
 from fsagent.workspace.view import decode_text, is_recall, render_line
 
 _TEXT = rb'[^"\\\x00-\x1f]*'
-_LINE = re.compile(
+PLAIN_LINE = re.compile(
     rb'^\{"crc":"[0-9a-f]{8}","seq":\d+,"ts":"([^"\\\x00-\x1f]{10})[^"\\\x00-\x1f]'
     rb'([^"\\\x00-\x1f]{5})' + _TEXT + rb'","turn":"' + _TEXT + rb'",'
     rb'(?:"session":"' + _TEXT + rb'",)?"role":"(?:user|assistant|system)",'
@@ -22,6 +22,8 @@ _LINE = re.compile(
     rb'"content":"(' + _TEXT + rb')"\}$',
     re.M,
 )
+"""A line as recall writes it, without escapes, tools and captions; its groups: day, time, name, text."""
+
 _OTHER = re.compile(rb"^(?!\x01).*$", re.M)
 # Breaks that recall escapes and a hand-written line may hold as they are.
 _RARE = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\x01", b"\r")
@@ -47,7 +49,7 @@ def recall_bytes(data: bytes) -> bytes:
     whole = data if data.endswith(b"\n") else data + b"\n"
     if any(mark in data for mark in _RARE):
         return b"".join(map(_render, whole[:-1].split(b"\n")))
-    text = _LINE.sub(b"\x01\\1 \\2 \\3: \\4", whole[:-1])
+    text = PLAIN_LINE.sub(b"\x01\\1 \\2 \\3: \\4", whole[:-1])
     return _OTHER.sub(_render_match, text).replace(b"\x01", b"") + b"\n"
 
 
