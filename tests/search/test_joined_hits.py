@@ -7,11 +7,13 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsagent.memory.trust import Lineage
 from fsagent.memory.workspace import Workspace
 from fsagent.search.context import with_context
 from fsagent.search.merge import passages
 from fsagent.search.ranked import Search
 from fsagent.tools.render import render_page
+from fsagent.tools.taint import Taint
 from fsagent.types import Hit, HitPage
 
 
@@ -65,13 +67,19 @@ def test_every_hit_is_written_once_and_no_line_twice(drawn: list[tuple[int, int,
     }
 
 
-def test_a_reply_cut_by_its_size_counts_hits_and_names_the_next_one() -> None:
-    page = HitPage(hits=tuple(hit(n) for n in (9, 3, 8, 4)), total=4)
-    text = render_page(page, tool="search_files", arguments={"query": "q"}, limit_bytes=45)
+def test_a_reply_cut_by_its_size_counts_hits_and_names_the_next_one(memory: Workspace) -> None:
+    page = HitPage(hits=tuple(hit(n, path="core/a.md") for n in (9, 3, 8, 4)), total=4)
+    text = render_page(
+        page,
+        tool="search_files",
+        arguments={"query": "q"},
+        limit_bytes=60,
+        taint=Taint(Lineage(memory.tree)),
+    )
     assert text.splitlines() == [
-        "a.md:9: line 9",
-        "a.md:3: line 3",
-        "a.md:8: line 8",
+        "core/a.md:9: line 9",
+        "core/a.md:3: line 3",
+        "core/a.md:8: line 8",
         "",
         '(3 of 4 hits; next page: search_files(query="q", offset=3))',
     ]
