@@ -14,6 +14,7 @@ import click
 from fsagent.cli.attaching import attach, attach_names, detach
 from fsagent.cli.common import (
     EXIT_NOTHING,
+    counted,
     json_option,
     note,
     open_workspace,
@@ -67,7 +68,7 @@ def list_blocks(workspace: str | None, as_json: bool) -> int:
     for one in blocks:
         use = f"{one.size}/{one.limit}"
         say(f"{one.label:<{width}}  {use:>11}  {_marks(one):<18}  {one.description}".rstrip())
-    say(f"{len(blocks)} blocks, about {tokens} of {budget} tokens")
+    say(f"{counted(len(blocks), 'block')}, about {tokens} of {budget} tokens")
     for text in [*apart, *(str(err) for err in bad)]:
         note(f"fsagent: {text}")
     return EXIT_BROKEN if bad else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,7 @@ from fsagent.cli.common import (
     say_json,
     workspace_option,
 )
+from fsagent.errors import ConfigError
 
 if TYPE_CHECKING:
     from fsagent.agent.report import ContextReport
@@ -33,7 +35,7 @@ def usage(workspace: str | None, as_json: bool, since: str) -> int:
     from fsagent.models.prices import PRICES_OF
 
     with open_workspace(workspace) as memory:
-        rows = usage_report(memory, since=since)
+        rows = usage_report(memory, since=_day(since, memory.history.now()))
     if as_json:
         say_json([row.as_dict() for row in rows])
         return 0 if rows else EXIT_NOTHING
@@ -46,6 +48,18 @@ def usage(workspace: str | None, as_json: bool, since: str) -> int:
         )
     note(f"(prices of {PRICES_OF})" if rows else "(nothing was used)")
     return 0 if rows else EXIT_NOTHING
+
+
+def _day(text: str, now: datetime) -> str:
+    """Return the day that `--since` names, "" where it names none."""
+    from fsagent.memory.history.log import read_moment
+
+    if not text:
+        return ""
+    moment = read_moment(text, now=now, end=False)
+    if moment is None:
+        raise ConfigError(f"{text!r} is no date; write 2026-11-29, yesterday, or last week")
+    return f"{moment:%Y-%m-%d}"
 
 
 @click.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fsagent.cli.common import note, open_workspace, say, workspace_option
+from fsagent.cli.common import counted, note, open_workspace, say, workspace_option
 from fsagent.errors import HistoryError
 
 
@@ -40,4 +40,6 @@ def import_bundle(file: str, directory: str) -> None:
     laid = lay(Path(file), Path(directory))
     for path in laid.refused:
         note(f"fsagent: left out, its name or kind is not one of memory: {path}")
-    say(f"Workspace {directory} is ready: {laid.files} files, {laid.commits} commits.")
+    say(
+        f"Workspace {directory} is ready: {counted(laid.files, 'file')}, {counted(laid.commits, 'commit')}."
+    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from fsagent.config import Settings, environment, load_settings
-from fsagent.errors import HistoryError
+from fsagent.errors import FsagentError, HistoryError
 from fsagent.workspace.locate import find_workspace
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 EXIT_NOTHING = 1
+
+# Errors are worded for the model, which has tools; a person has commands.
+_AS_COMMANDS = {
+    "; list_files shows what there is": "; fsagent ls shows what there is",
+    "or use literal=true": "or add -F to take it as plain text",
+    "is a folder, not a file": "is a folder, not a file; fsagent ls shows what is in it",
+}
 
 # Controls of C0 and C1 but for tab and newline: they could move the cursor or recolour the screen.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -166,6 +173,19 @@ def note(text: str) -> None:
 def complain(text: str) -> None:
     """Print an error as a sentence on standard error."""
     note(f"fsagent: {text}")
+
+
+def words_of(err: FsagentError) -> str:
+    """Return an error's sentence with the commands of a person for the tools of a model."""
+    text = str(err)
+    for tool, command in _AS_COMMANDS.items():
+        text = text.replace(tool, command)
+    return text
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a count with its noun: `1 hit`, `2 hits`."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def on_terminal() -> bool:

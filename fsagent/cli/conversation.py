@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 
+import click
+
 from fsagent.agent.loop import Agent
 from fsagent.agent.sleep.idle import IdleSleep
 from fsagent.cli.common import complain, note, say
@@ -60,8 +62,8 @@ class Conversation:
         self._wake()
         try:
             run_command(line, Chat(self._agent, self._memory, self._retry))
-        except KeyboardInterrupt:
-            note("(stopped)")
+        except (click.Abort, KeyboardInterrupt):
+            note("\n(stopped; nothing more was changed)")
         self._idle.turn_ended()
 
     def _wake(self) -> None:

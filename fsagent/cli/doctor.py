@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fsagent.cli.common import (
+    counted,
     json_option,
     model_options,
     say,
@@ -154,7 +155,9 @@ def _workspace(root: Path, settings: Settings) -> Iterator[Check]:
             yield _core(memory)
             yield _recall(memory)
             entries = sum(1 for _ in memory.archival.entries())
-            yield Check("archival", "ok", f"{entries} notes and documents")
+            yield Check(
+                "archival", "ok", counted(entries, "note or document", "notes and documents")
+            )
             yield _secrets(memory)
     except FsagentError as err:
         yield Check("files", "fail", str(err))
@@ -166,7 +169,9 @@ def _core(memory: Workspace) -> Check:
     except (CorruptFile, ConfigError) as err:
         return Check("core", "fail", str(err))
     over = [block.label for block in blocks if block.size > block.limit]
-    words = f"{len(blocks)} blocks, about {tokens} of {memory.settings.core_tokens} tokens"
+    words = (
+        f"{counted(len(blocks), 'block')}, about {tokens} of {memory.settings.core_tokens} tokens"
+    )
     if over:
         return Check("core", "warn", f"{words}; over their limit: {', '.join(over)}")
     if hidden:
@@ -180,7 +185,7 @@ def _recall(memory: Workspace) -> Check:
     bad: list[BadLine] = []
     days = memory.recall.days()
     lines = sum(1 for day in days for _ in memory.recall.read(day, bad))
-    words = f"{lines} lines in {len(days)} days"
+    words = f"{counted(lines, 'line')} in {counted(len(days), 'day')}"
     if bad:
         first = bad[0]
         where = f"{first.path}:{first.line} ({first.reason})"

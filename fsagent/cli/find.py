@@ -9,6 +9,7 @@ import click
 
 from fsagent.cli.common import (
     EXIT_NOTHING,
+    counted,
     json_option,
     note,
     open_memory,
@@ -58,7 +59,7 @@ def grep(workspace: str | None, as_json: bool, pattern: str, path: str, **option
     _check_counts(**options)
     with open_workspace(workspace) as memory:
         page = run(memory.tree, pattern, path=path, **options)
-    return print_page(page, as_json=as_json)
+    return print_page(page, as_json=as_json, offset=options["offset"])
 
 
 @click.command()
@@ -111,7 +112,7 @@ def search(
             page = with_context(memory.tree, page, context)
         if as_of is None:
             warn_of_damage(memory)
-    return print_page(page, as_json=as_json)
+    return print_page(page, as_json=as_json, offset=options["offset"])
 
 
 def encoder_of(settings: Settings) -> Any:
@@ -135,10 +136,14 @@ def open_file(
     """Show a file with line numbers, as the agent sees it.
 
     PATH may carry a line, as grep prints it: recall/2026/2026-11-29.jsonl:14 shows lines around 14.
+    A citation names a line too: 2026-11-29:14.
     """
+    from fsagent.workspace.references import split_reference
     from fsagent.workspace.view import view_lines
 
-    path, line = _with_line(path) if start is None else (path, None)
+    path, line = split_reference(path.removeprefix("[").removesuffix("]"))
+    if line is not None and start is not None:
+        raise click.UsageError(f"{path}:{line} names a line already; leave out START")
     with open_workspace(workspace) as memory:
         lines = view_lines(path, memory.tree.read_bytes(path))
     asked = start if line is None else line
@@ -155,12 +160,6 @@ def open_file(
         return
     for number, text in shown:
         say(f"{number}: {text}")
-
-
-def _with_line(path: str) -> tuple[str, int | None]:
-    """Split `path:14` as grep prints it into the path and its line."""
-    name, colon, number = path.rpartition(":")
-    return (name, int(number)) if colon and number.isdecimal() else (path, None)
 
 
 def _check_counts(*, limit: int, offset: int, context: int, **_: Any) -> None:
@@ -190,7 +189,7 @@ def ls(workspace: str | None, as_json: bool, path: str) -> int:
     return 0 if rows else EXIT_NOTHING
 
 
-def print_page(page: HitPage, *, as_json: bool) -> int:
+def print_page(page: HitPage, *, as_json: bool, offset: int = 0) -> int:
     """Print hits; return the exit status."""
     if as_json:
         say_json(page.as_dict())
@@ -201,7 +200,7 @@ def print_page(page: HitPage, *, as_json: bool) -> int:
         _print_passage(passage)
     for sentence in page.notes:
         note(sentence)
-    _print_flags(page)
+    _print_flags(page, offset)
     return 0 if page.hits else EXIT_NOTHING
 
 
@@ -217,11 +216,13 @@ def _print_passage(passage: Passage) -> None:
         say("--")
 
 
-def _print_flags(page: HitPage) -> None:
+def _print_flags(page: HitPage, offset: int) -> None:
     if page.timed_out:
         note("(stopped at the time limit; there may be more hits)")
     elif page.clipped_hits:
         total = "more" if page.total is None else f"{page.total} in all"
-        note(f"({len(page.hits)} hits shown, {total}; see --limit and --offset)")
+        note(f"({counted(len(page.hits), 'hit')} shown, {total}; see --limit and --offset)")
+    elif not page.hits and offset:
+        note(f"(nothing behind the first {counted(offset, 'hit')}; write a smaller --offset)")
     elif not page.hits and sys.stderr.isatty():
         note("(nothing found)")

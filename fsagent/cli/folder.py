@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from fsagent.cli.common import json_option, note, say, say_json, workspace_option, workspace_root
+from fsagent.cli.common import (
+    counted,
+    json_option,
+    note,
+    say,
+    say_json,
+    workspace_option,
+    workspace_root,
+)
 from fsagent.config import environment, load_settings, masked, setting_names
 from fsagent.errors import WorkspaceError
 
@@ -22,7 +30,7 @@ def init(directory: str) -> None:
 
     laid = lay_template(Path(directory))
     say(
-        f"Workspace {laid.root} is ready: {len(laid.made)} files made, {len(laid.kept)} were there and stay."
+        f"Workspace {laid.root} is ready: {counted(len(laid.made), 'file')} made, {len(laid.kept)} there already."
     )
     place = "" if laid.root == Path() else f" -w {directory}"
     note(f"Next: fsagent chat{place}    or: fsagent import{place} NOTES.md")

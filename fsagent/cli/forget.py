@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsagent.cli.common import EXIT_NOTHING, note, open_workspace, say, workspace_option
+from fsagent.cli.common import EXIT_NOTHING, counted, note, open_workspace, say, workspace_option
 from fsagent.cli.history import confirmed, open_history, shared_option, yes_option
 from fsagent.errors import HistoryError
 
@@ -38,6 +38,7 @@ def forget(
     """
     from fsagent.memory.history.needle import Needle
     from fsagent.memory.history.purge import find
+    from fsagent.memory.history.scan import is_instruction
 
     needle = Needle(text)
     if not shared:
@@ -49,9 +50,9 @@ def forget(
         said = find(tree, needle, recall=True)
         if purge:
             return _purge(history, needle, [*memory, *said], backup, yes=yes)
-        return _forget(
-            history, needle, [finding for finding in memory if finding.lines], said, yes=yes
-        )
+        _note_instructions(memory)
+        facts = [one for one in memory if one.lines and not is_instruction(one.path)]
+        return _forget(history, needle, facts, said, yes=yes)
 
 
 def _note_shared(needle: Needle, workspace: str | None) -> None:
@@ -63,6 +64,15 @@ def _note_shared(needle: Needle, workspace: str | None) -> None:
                     f"fsagent: the shared block {block.label!r} says it too and stays; "
                     "--shared takes it out there"
                 )
+
+
+def _note_instructions(memory: Sequence[Finding]) -> None:
+    """Say which prompts and settings hold it: they are no facts, and a rule would go with it."""
+    from fsagent.memory.history.scan import is_instruction
+
+    for finding in memory:
+        if finding.lines and is_instruction(finding.path):
+            note(f"fsagent: {finding.path}:{finding.lines[0]} says it too and stays; it is no fact")
 
 
 def _forget(
@@ -88,7 +98,10 @@ def _forget(
             f"fsagent: {count_lines(said)} recall lines say it too and stay; "
             "--purge takes them out as well"
         )
-    if not plans or not confirmed(f"Take it out of {len(plans)} files?", yes=yes):
+    if not plans:
+        note("fsagent: no line of core or archival memory holds it; nothing was changed")
+        return EXIT_NOTHING
+    if not confirmed(f"Take it out of {counted(len(plans), 'file')}?", yes=yes):
         return EXIT_NOTHING
     commit = history.apply(plans, lead="forget")
     say(f"Done: {(commit or '')[:10]}. fsagent undo {(commit or '')[:10]} brings it back.")

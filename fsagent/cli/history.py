@@ -69,7 +69,14 @@ def _shared_history(opened: Workspace) -> History:
     type=click.Choice(["agent", "person", "sleep", "outside"]),
     help="Only changes by this author.",
 )
-@click.option("--limit", type=int, default=20, show_default=True, help="Most commits; 0 for all.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="Most commits; 0 for all.",
+)
 @shared_option
 @workspace_option
 @json_option
@@ -202,6 +209,8 @@ def why(text: str, workspace: str | None, as_json: bool) -> int:
     from fsagent.memory.history.why import removals
     from fsagent.memory.history.why import why as reasons_for
 
+    if not text.strip():
+        raise click.UsageError("the text is empty; write words of the fact")
     with open_history(workspace) as history:
         reasons = reasons_for(history.repository, text, now=history.now())
         gone = [] if reasons else removals(history.repository, text, now=history.now())

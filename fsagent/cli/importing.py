@@ -9,15 +9,17 @@ import click
 
 from fsagent.cli.common import (
     complain,
+    counted,
     json_option,
     note,
     open_workspace,
     say_json,
     workspace_option,
 )
-from fsagent.errors import FsagentError, WorkspaceError
-from fsagent.workspace.view import TEXT_SUFFIXES
+from fsagent.errors import ConfigError, FsagentError, WorkspaceError
+from fsagent.workspace.view import TEXT_SUFFIXES, decode_text
 
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _PEEK_BYTES = 4096
 
 
@@ -49,6 +51,11 @@ def import_(
             raise WorkspaceError(f"{path} does not exist")
     conversations = [path for path in paths if is_locomo(path)]
     documents = [path for path in paths if path not in conversations]
+    if documents and (samples or folder != "."):
+        raise ConfigError(
+            f"{documents[0]} is no LoCoMo file; --to and --sample are for those alone. "
+            "Documents go into the workspace of -w"
+        )
     made = _import_samples(conversations, Path(folder), samples) if conversations else []
     if documents:
         rows, failed = _import_documents(workspace, documents)
@@ -87,7 +94,7 @@ def _import_samples(
     rows: list[dict[str, object]] = []
     for sample, root in zip(chosen, import_samples(chosen, folder), strict=True):
         days = len(list(root.glob("recall/*/*.jsonl")))
-        note(f"{root}: {len(sample.turns)} messages in {days} days")
+        note(f"{root}: {counted(len(sample.turns), 'message')} in {counted(days, 'day')}")
         rows.append(
             {
                 "workspace": str(root),
@@ -107,13 +114,15 @@ def _import_documents(
     with open_workspace(workspace) as memory:
         for path in (found for document in documents for found in _text_files(document)):
             try:
-                stored = memory.archival.import_document(path.name, path.read_bytes())
+                data = path.read_bytes()
+                stored = memory.archival.import_document(path.name, data)
             except (FsagentError, OSError) as err:
                 complain(f"{path} was not imported: {err}")
                 failed += 1
                 continue
             rows.append({"source": str(path), "path": stored})
             note(f"{path} -> {stored}")
+            _note_doubts(path, data)
             for kind in memory.tree.secrets.take_removed():
                 complain(f"{path} holds a secret ({kind}); it was left out of the copy")
         if rows:
@@ -126,13 +135,27 @@ def _import_documents(
     return rows, failed
 
 
+def _note_doubts(path: Path, data: bytes) -> None:
+    """Say what may not be as the person meant it: JSON kept as text, letters that cannot be read."""
+    if path.suffix.lower() == ".json":
+        note(f"fsagent: {path} has no conversation in LoCoMo's form; it was stored as a document")
+    if REPLACEMENT in decode_text(data) and REPLACEMENT.encode() not in data:
+        complain(
+            f"{path} is not UTF-8 text; letters that cannot be read show as {REPLACEMENT}. Convert "
+            "it and import it again, e.g. iconv -f latin1 -t utf-8"
+        )
+
+
 def _text_files(path: Path) -> Iterator[Path]:
+    """Yield a file, or the text files below a folder; what links there lead to was not named."""
     if path.is_file():
         yield path
         return
     for found in sorted(path.rglob("*")):
         inner = found.relative_to(path).parts
-        if (
+        if found.is_symlink():
+            note(f"fsagent: {found} is a link and was left out; name the file it leads to")
+        elif (
             found.is_file()
             and found.suffix.lower() in TEXT_SUFFIXES
             and not any(p.startswith(".") for p in inner)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 import fsagent
-from fsagent.cli.common import complain, given_workspace, version_line
+from fsagent.cli.common import complain, given_workspace, version_line, words_of
 from fsagent.errors import FsagentError
 
 EXIT_INTERRUPTED = 130
@@ -165,7 +165,7 @@ def _run() -> int:
         complain("interrupted; what was saved so far stays saved")
         return EXIT_INTERRUPTED
     except FsagentError as err:
-        complain(str(err))
+        complain(words_of(err))
         return err.exit_status
 
 

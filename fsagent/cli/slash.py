@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from fsagent.agent.loop import Agent
-from fsagent.cli.common import complain, note, say
+from fsagent.cli.common import complain, note, say, words_of
 from fsagent.errors import FsagentError
 from fsagent.memory.workspace import Workspace
 
@@ -42,7 +42,7 @@ def run_command(line: str, chat: Chat) -> None:
     name, _, rest = line.partition(" ")
     if name not in COMMANDS:
         near = get_close_matches(name, COMMANDS, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = f"; did you mean {near[0]}?" if near else "."
         complain(
             f"there is no command {name}{hint} /help lists them, "
             "a space before the slash makes it a message"
@@ -51,7 +51,7 @@ def run_command(line: str, chat: Chat) -> None:
     try:
         COMMANDS[name](chat, rest.strip())
     except FsagentError as err:
-        complain(str(err))
+        complain(words_of(err))
 
 
 def _help(chat: Chat, rest: str) -> None:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsagent.cli.common import json_option, note, open_workspace, say, say_json, workspace_option
+from fsagent.cli.common import (
+    counted,
+    json_option,
+    note,
+    open_workspace,
+    say,
+    say_json,
+    workspace_option,
+)
 from fsagent.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -82,7 +90,7 @@ def print_report(report: SleepReport, *, verbose: bool = False, landing: bool = 
     used = (report.usage.prompt_tokens or 0) + (report.usage.completion_tokens or 0)
     if used and not landing:
         cost = f", {report.usd:.4f} USD" if report.usd else ""
-        note(f"({report.lines} lines read by {report.model}, {used} tokens{cost})")
+        note(f"({counted(report.lines, 'line')} read by {report.model}, {used} tokens{cost})")
 
 
 def _print_outlook(outlook: Outlook, *, as_json: bool) -> None:
@@ -91,7 +99,8 @@ def _print_outlook(outlook: Outlook, *, as_json: bool) -> None:
         return
     cost = "price unknown" if outlook.usd is None else f"about {outlook.usd:.4f} USD"
     say(
-        f"{outlook.lines} lines since the last sleep: {outlook.requests} requests to {outlook.model}, "
+        f"{counted(outlook.lines, 'line')} since the last sleep: "
+        f"{counted(outlook.requests, 'request')} to {outlook.model}, "
         f"about {outlook.prompt_tokens} tokens in, {cost}"
     )
 

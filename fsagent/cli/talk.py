@@ -10,6 +10,7 @@ import click
 
 from fsagent.cli.common import (
     complain,
+    counted,
     json_option,
     model_options,
     note,
@@ -185,7 +186,9 @@ def _greet(agent: Agent) -> None:
     where = f" at {address}" if address else ""
     note(f"fsagent, model {agent.model.name}{where}. /help lists commands, Ctrl-D ends.")
     if agent.restored:
-        note(f"(going on with the last conversation: {agent.restored} messages of it at hand)")
+        note(
+            f"(going on with the last conversation: {counted(agent.restored, 'message')} of it at hand)"
+        )
 
 
 def _print_answer(answer: Answer, *, quiet: bool) -> None:
@@ -197,7 +200,8 @@ def _print_answer(answer: Answer, *, quiet: bool) -> None:
         print_citations(answer)
         tokens = (answer.usage.prompt_tokens or 0) + (answer.usage.completion_tokens or 0)
         note(
-            f"({answer.steps} steps, {answer.tool_calls} tool calls, {tokens} tokens, {answer.model})"
+            f"({counted(answer.steps, 'step')}, {counted(answer.tool_calls, 'tool call')}, "
+            f"{tokens} tokens, {answer.model})"
         )
 
 

@@ -30,6 +30,8 @@ def export_bundle(repository: Repository, target: Path) -> int:
 
     The file appears whole or not at all. Commit everything first.
     """
+    if not target.absolute().parent.is_dir():
+        raise HistoryError(f"{target} cannot be written: there is no folder {target.parent}")
     temporary = target.with_name(f".{target.name}.part")
     try:
         repository.git.run(

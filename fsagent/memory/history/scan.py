@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fsagent.errors import PathRejected, WorkspaceError
+from fsagent.workspace.locate import SETTINGS_NAME
 from fsagent.workspace.paths import MOUNTED, canonical
 from fsagent.workspace.tree import Entry, Tree
 from fsagent.workspace.view import decode_text
@@ -109,6 +110,11 @@ def memory_files(tree: Tree) -> Iterator[Entry]:
             continue
         found = tree.walk(entry.path) if entry.is_dir else iter([entry])
         yield from (item for item in found if not is_temporary(item.path))
+
+
+def is_instruction(path: str) -> bool:
+    """Say whether a file of the workspace tells the agent how to work: a prompt or settings."""
+    return path.startswith("prompts/") or path in (SETTINGS_NAME, "secrets.yaml")
 
 
 def recall_files(tree: Tree) -> Iterator[Entry]:

@@ -14,7 +14,7 @@ from fsagent.memory.history.blame import blame, blamed_by
 from fsagent.memory.history.lines import Utterance, cited, source_utterance
 from fsagent.memory.history.log import Commit, read_log
 from fsagent.memory.history.repository import Repository
-from fsagent.memory.history.scan import memory_files
+from fsagent.memory.history.scan import is_instruction, memory_files
 from fsagent.memory.trust import Lineage, Origin, trust_of
 from fsagent.workspace.view import is_text_path, view_lines
 
@@ -80,7 +80,7 @@ def removals(repository: Repository, text: str, *, now: datetime) -> list[Commit
 
 def _memory_roots(repository: Repository) -> tuple[str, ...]:
     tracked = repository.tracked(repository.tip())
-    return tuple(sorted({path.partition("/")[0] for path in tracked} - {"recall"}))
+    return tuple(sorted({path.partition("/")[0] for path in tracked} - {"recall", "prompts"}))
 
 
 def _reason(
@@ -130,7 +130,7 @@ def _places(repository: Repository, text: str) -> Iterator[tuple[str, int, str]]
 
 def _lines(repository: Repository) -> Iterator[tuple[str, int, str]]:
     for entry in memory_files(repository.tree):
-        if is_text_path(entry.path) and "/" in entry.path:
+        if is_text_path(entry.path) and "/" in entry.path and not is_instruction(entry.path):
             data = repository.tree.read_bytes(entry.path)
             for number, line in enumerate(view_lines(entry.path, data), 1):
                 yield entry.path, number, line
