@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,12 +41,23 @@ def run_benchmark(options: BenchOptions, *, on_progress: OnProgress | None = Non
         questions = select(dataset, options)
         run = _open_run(options, dataset, questions)
     try:
-        with run.locked():
+        with run.locked(), _no_trace_of_a_false_start(run):
             if not options.evaluate_only:
                 _answer_rest(run, options, questions, report_to, prices)
             return _evaluate(run, options, report_to, prices)
     finally:
         run.close()
+
+
+@contextmanager
+def _no_trace_of_a_false_start(run: RunDirectory) -> Iterator[None]:
+    """Forget a run that a wrong option ended before its first question: nothing is there to resume."""
+    try:
+        yield
+    except ConfigError:
+        if not run.predictions():
+            (run.root / "run.json").unlink(missing_ok=True)
+        raise
 
 
 def _evaluate(

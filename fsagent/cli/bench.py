@@ -102,6 +102,11 @@ def locomo(
     from fsagent.bench.report import markdown
     from fsagent.bench.runner import run_benchmark
 
+    for flag in ("resume", "evaluate_only"):
+        if options[flag] and out is None:
+            raise click.UsageError(
+                f"--{flag.replace('_', '-')} needs a run to go on with: name it with --out DIR"
+            )
     settings = settings_outside(
         model=model, base_url=base_url, profile=profile, judge_model=judge_model
     )

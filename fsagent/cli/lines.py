@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fsagent.cli.common import note
 from fsagent.config import environment
 from fsagent.errors import ConfigError
 
@@ -28,6 +29,7 @@ def read_message(read: Callable[[str], str]) -> str:
     except EOFError:
         pass  # what was written is a message: nothing is thrown away
     except KeyboardInterrupt:
+        note("\n(given up)")
         return ""
     if quoted:
         return "\n".join([*lines[:-1], lines[-1].rstrip().removesuffix(OPEN_QUOTES)]).strip("\n")

@@ -55,8 +55,13 @@ class Row:
 
 
 def list_rows(workspace: Workspace, path: str = ".") -> list[Row]:
-    """Return every name below a folder, for a person."""
-    return list(_rows(workspace.tree, path, 0, max_entries=None, max_depth=None))
+    """Return every name below a folder, or a file's own row, for a person."""
+    tree = workspace.tree
+    if not tree.is_dir(path):
+        tree.stat(path)  # says what is wrong with the name
+        beside = tree.list(path.rpartition("/")[0] or ".")
+        return [_file_row(tree, entry, 0) for entry in beside if entry.path == path]
+    return list(_rows(tree, path, 0, max_entries=None, max_depth=None))
 
 
 def list_tree(
@@ -79,6 +84,11 @@ def list_tree(
     return lines or [f"{path} is empty."]
 
 
+def _file_row(tree: Tree, entry: Entry, depth: int) -> Row:
+    day = datetime.fromtimestamp(entry.mtime_ns / 1e9, UTC).date().isoformat()
+    return Row(entry.path, depth, False, entry.size, day, _about(tree, entry))
+
+
 def _rows(
     tree: Tree, path: str, depth: int, *, max_entries: int | None, max_depth: int | None
 ) -> Iterator[Row]:
@@ -86,8 +96,7 @@ def _rows(
     shown = entries if max_entries is None else _shown(entries, path, max_entries)
     for entry in shown:
         if not entry.is_dir:
-            day = datetime.fromtimestamp(entry.mtime_ns / 1e9, UTC).date().isoformat()
-            yield Row(entry.path, depth, False, entry.size, day, _about(tree, entry))
+            yield _file_row(tree, entry, depth)
             continue
         yield Row(entry.path, depth, True)
         if max_depth is None or depth + 1 < max_depth:

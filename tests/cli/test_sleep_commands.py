@@ -79,7 +79,7 @@ def test_a_dry_run_asks_nobody(memory: Path, fsagent: Run) -> None:
         "http://127.0.0.1:9",
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("1 lines since the last sleep: 1 requests to gpt-4o, about ")
+    assert done.stdout.startswith("1 line since the last sleep: 1 request to gpt-4o, about ")
 
 
 def test_options_that_exclude_each_other_are_refused(memory: Path, fsagent: Run) -> None:
