@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "forget": ("fsagent.cli.forget:forget", "Take a fact out of memory."),
     "sleep": (
         "fsagent.cli.sleeping:sleep",
-        "Consolidate what was said since the last sleep into core memory.",
+        "Keep in core memory what lasts of what was said since the last sleep.",
     ),
     "review": (
         "fsagent.cli.reviewing:review",
