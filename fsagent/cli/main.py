@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "review": (
         "fsagent.cli.reviewing:review",
-        "Decide on edits of memory that were not written: list, show, accept, edit, reject.",
+        "Decide on edits of memory that wait for you, each with why it was not written.",
     ),
     "export": (
         "fsagent.cli.bundling:export",
