@@ -78,12 +78,17 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply to one request."""
+    """A model's reply to one request.
+
+    `calls_were_cut` says that it began tool calls which its token limit cut off; none of them is
+    in the message.
+    """
 
     message: Message
     finish_reason: FinishReason = "stop"
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    calls_were_cut: bool = False
 
 
 class Model(Protocol):

@@ -118,6 +118,7 @@ class Agent:
     def use_model(self, model: Model | str) -> None:
         """Go on with another model; the conversation stays."""
         self.model = self.session.model = self._load(model)
+        self._fit(self.session.context)
         if self._own_summary:
             self.session.summarise = self._summarise()
 
@@ -217,6 +218,7 @@ class Agent:
             system, specs, self._scope.windows, context_tokens=settings.context_tokens
         )
         context.check_size()
+        self._fit(context)
         heartbeat = settings.heartbeat_model
         return Session(
             id=session,
@@ -235,6 +237,11 @@ class Agent:
             frozen={block.label: block.value for block in blocks},
             foreign_tools=frozenset(tool.__name__ for tool in tools),
         )
+
+    def _fit(self, context: Context) -> None:
+        """Take the window that the endpoint has told of, where it is smaller than the setting."""
+        told: int | None = getattr(self.model, "context_tokens", None)
+        context.resize(min(told or self.settings.context_tokens, self.settings.context_tokens))
 
     def _summarise(self) -> Summarise:
         if self.model.name.partition(":")[0] in RULE_MODELS:

@@ -8,6 +8,7 @@ from datetime import datetime
 from fsagent.agent.prompts import render_block
 from fsagent.memory.core import Block
 from fsagent.tools.windows import Window
+from fsagent.types import FinishReason
 
 PRESSURE = (
     "Memory pressure: the context is {percent} % full. Save what matters from it now (core memory "
@@ -19,8 +20,17 @@ CUT = (
     "Your last reply was cut at the reply's token limit; its tool calls were not run. "
     "Reply again, shorter, with one call at a time."
 )
+CUT_EMPTY = (
+    "Your last reply was cut at the reply's token limit before it said anything. "
+    "Think less, and call a tool or answer the person."
+)
 EMPTY = "Your last reply was empty. Call a tool or answer the person."
 SPEAK = "No heartbeat is left: speak to the person with send_message now."
+
+
+def empty_note(finish_reason: FinishReason) -> str:
+    """Return what a model is told of its empty reply; one cut short was all reasoning."""
+    return CUT_EMPTY if finish_reason == "length" else EMPTY
 
 
 def clock_line(now: datetime) -> str:

@@ -44,6 +44,8 @@ MAX_RESULT_BYTES = 64_000
 """The size at which any tool's result is cut, whatever the window."""
 
 OVERFLOW_SCALE = 1.3
+MAX_OVERFLOWS = 2
+"""How often a request is made smaller: once to the limit that is told, once for estimates too low."""
 
 
 class Turn:
@@ -155,23 +157,23 @@ class Turn:
             "max_steps", f"I stopped after {limit} steps without an answer (setting max_steps)."
         )
 
-    # Asking the model.
-
     def _ask(self) -> Completion:
         context, model = self.session.context, self._model()
         late = self._tail()
         if context.tokens(late) > context.limit_tokens:
             self._compact()
             late = self._tail()
-        try:
-            return self._complete(model, late)
-        except ContextOverflow as err:
-            if err.limit_tokens and err.limit_tokens < context.context_tokens:
-                context.resize(err.limit_tokens)
-            else:
-                context.scale *= OVERFLOW_SCALE
-        self._compact()
-        return self._complete(model, self._tail())
+        for _ in range(MAX_OVERFLOWS):
+            try:
+                return self._complete(model, late)
+            except ContextOverflow as err:
+                if err.limit_tokens and err.limit_tokens < context.context_tokens:
+                    context.resize(err.limit_tokens)
+                else:
+                    context.scale *= OVERFLOW_SCALE
+            self._compact()
+            late = self._tail()
+        return self._complete(model, late)
 
     def _complete(self, model: Model, late: str) -> Completion:
         context = self.session.context
@@ -258,7 +260,7 @@ class Turn:
     def _take(self, completion: Completion) -> tuple[str, str] | None:
         """Keep a reply and run its calls; return the text and the stop where the turn is over."""
         message = self.session.with_own_ids(completion.message)
-        if completion.finish_reason == "length" and message.tool_calls:
+        if completion.calls_were_cut or (message.tool_calls and _stop_of(completion) == "length"):
             self._skip("cut", tail.CUT, completion)
             return None
         if not message.content.strip() and not message.tool_calls:
@@ -281,7 +283,7 @@ class Turn:
 
     def _nudge(self, completion: Completion) -> None:
         self.empty += 1
-        self._skip("empty", tail.EMPTY, completion)
+        self._skip("empty", tail.empty_note(completion.finish_reason), completion)
         if self.empty > MAX_NUDGES:
             raise TurnStopped(
                 "empty_reply",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fsagent.models.wire import read_finish, read_usage
+from fsagent.models.wire import BROKEN_OFF, mended, read_finish, read_usage
 from fsagent.types import FinishReason, ToolCall, Usage
 
 
@@ -21,10 +21,14 @@ class _Call:
 
 @dataclass(slots=True)
 class Reply:
-    """A reply as it grows. `finish` stays None until the server says that the reply is whole."""
+    """A reply as it grows. `finish` stays None until the server says that the reply is whole.
+
+    `broken_off` says so where it gave up instead.
+    """
 
     text: str = ""
     finish: FinishReason | None = None
+    broken_off: str = ""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     choices: int = 0
@@ -34,7 +38,7 @@ class Reply:
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Add one chunk of a stream, or the whole body of a reply that was not streamed."""
         if isinstance(model := chunk.get("model"), str):
-            self.model = model or self.model
+            self.model = mended(model) or self.model
         if (usage := read_usage(chunk.get("usage"))) != Usage():
             self.usage = usage
         choices = chunk.get("choices")
@@ -51,8 +55,10 @@ class Reply:
             for piece in pieces if isinstance(pieces, list) else ():
                 if isinstance(piece, Mapping):
                     self._add_call(piece)
-        if choice.get("finish_reason"):
-            self.finish = read_finish(choice["finish_reason"])
+        if (reason := choice.get("finish_reason")) and str(reason).lower() in BROKEN_OFF:
+            self.broken_off = f"the server broke the reply off ({str(reason)[:40]})"
+        elif reason:
+            self.finish = read_finish(reason)
 
     def _add_call(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")
@@ -84,12 +90,23 @@ class Reply:
             self._places[index if index is not None else id] = place
         return self._calls[place]
 
+    def end(self) -> None:
+        """Note that the server has sent all of it; without a finish reason that one is unknown."""
+        if not self.broken_off:
+            self.finish = self.finish or "unknown"
+
+    @property
+    def calls_were_cut(self) -> bool:
+        """Say whether the reply's token limit took its calls away."""
+        return self.finish == "length" and bool(self._calls)
+
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """Return the calls of a whole reply; none of a reply that was cut by its token limit."""
         if self.finish in (None, "length", "content_filter"):
             return ()
         return tuple(
-            ToolCall(call.id or new_call_id(), call.name, call.arguments) for call in self._calls
+            ToolCall(mended(call.id) or new_call_id(), mended(call.name), mended(call.arguments))
+            for call in self._calls
         )
 
 

@@ -104,4 +104,5 @@ def _decode(shape: dict[str, Any]) -> Completion:
         shape["finish_reason"],
         Usage(**shape["usage"]),
         shape["model"],
+        bool(shape.get("calls_were_cut")),
     )

@@ -63,7 +63,9 @@ class Fault(Exception):
 _OVERFLOW = re.compile(
     r"context[_ ](length|size|window)|maximum context|prompt is too long|input is too long"
     r"|too many (input )?tokens|reduce the length|exceeds? the (model's )?(maximum|max|context)"
-    r"|longer than the (model's )?context",
+    r"|longer than the (model's )?context|maximum (input|model|prompt) length|range of input length"
+    r"|(input|prompt)( token count| length)?( of)? \d+ exceeds"
+    r"|\binputs\b.{0,40}must (be <=|have less than) \d",
     re.I,
 )
 _NOT_OVERFLOW = re.compile(r"per (minute|day|hour)|\b[TR]P[MD]\b|rate limit", re.I)
@@ -100,7 +102,10 @@ _BUSY = re.compile(
     r"rate.?limit|overloaded|server_error|temporar|try again|timeout|unavailable|loading", re.I
 )
 _LIMITS = (
-    re.compile(r"context (?:length|size|window)\D{0,30}?(\d[\d,]{2,})", re.I),
+    re.compile(
+        r"(?:context|model|maximum(?: input)?) (?:length|size|window)\D{0,30}?(\d[\d,]{2,})", re.I
+    ),
+    re.compile(r"(?:must be <=|less than|\[1,|limit of) (\d[\d,]{2,})", re.I),
     re.compile(r"(\d[\d,]{2,})\s*(?:tokens? )?(?:maximum|context)", re.I),
 )
 
@@ -180,7 +185,12 @@ def _overflows(said: str) -> bool:
 
 
 def _refuses_tools(problem: Problem, said: str, sent: Collection[str]) -> bool:
-    return "tools" in sent and (problem.param == "tools" or bool(_NO_TOOLS.search(said)))
+    return "tools" in sent and (_parameter_of(problem) == "tools" or bool(_NO_TOOLS.search(said)))
+
+
+def _parameter_of(problem: Problem) -> str:
+    """Return the parameter that a place in it belongs to: `tools` of `tools[0].function`."""
+    return re.split(r"[.\[]", problem.param)[0]
 
 
 def _refused(problem: Problem, said: str, sent: Collection[str]) -> tuple[str, ...]:
@@ -189,7 +199,7 @@ def _refused(problem: Problem, said: str, sent: Collection[str]) -> tuple[str, .
         return ("response_format",)
     if problem.status not in (400, 422):
         return ()
-    where = re.split(r"[.\[]", problem.param)[0]
+    where = _parameter_of(problem)
     if where in sent:
         return (where,)
     return tuple(

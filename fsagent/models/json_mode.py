@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from fsagent.models.alternation import joined
-from fsagent.models.tool_text import find_calls
+from fsagent.models.tool_text import Found, broken_call, find_calls
+from fsagent.models.wire import HIGH_SURROGATES, mended
 from fsagent.types import Completion, Message, ToolSpec
 
 FORM = 2
@@ -40,8 +41,8 @@ _NEXT = (
     "(Next JSON object. If the results answer what was asked, the answer and no more, in the fewest "
     'words, dates like 3 May 2020: {"reply": ...}. Else look with other words: {"tool": ...}.)'
 )
-_HIGH_SURROGATES = "".join(map(chr, range(0xD800, 0xDC00)))
 _ASKS = re.compile(r"[?\uff1f\u061f]")
+_REPLIES = re.compile(r'\s*\{\s*"reply"\s*:\s*"')
 _CALLED = re.compile(r'\s*(?:```\w*\s*)?\{\s*"tool"\s*:\s*"((?!reply")[\w.-]+)"')
 
 
@@ -168,9 +169,13 @@ def read_json_reply(completion: Completion, tools: Sequence[ToolSpec]) -> Comple
     said = _reply_of(text)
     if completion.finish_reason in ("length", "content_filter"):
         # Half a JSON object is nothing to show: keep what there is of the reply's text.
-        return _with_text(completion, said if said is not None else half_reply(text))
+        kept = _with_text(completion, said if said is not None else half_reply(text))
+        cut = completion.finish_reason == "length" and bool(_CALLED.match(text))
+        return replace(kept, calls_were_cut=cut)
     named = _CALLED.match(text)  # a call of a tool that does not exist is still a call
     found = find_calls(text, [*(tool.name for tool in tools), *(named.groups() if named else ())])
+    if not found.calls and named:
+        found = Found("", (broken_call(named[1], text),))
     if found.calls:
         message = replace(completion.message, content=found.text, tool_calls=found.calls)
         return replace(completion, message=message, finish_reason="tool_calls")
@@ -178,37 +183,51 @@ def read_json_reply(completion: Completion, tools: Sequence[ToolSpec]) -> Comple
 
 
 def _with_text(completion: Completion, text: str) -> Completion:
-    return replace(completion, message=replace(completion.message, content=text.strip()))
+    return replace(completion, message=replace(completion.message, content=mended(text).strip()))
 
 
 def _reply_of(text: str) -> str | None:
-    """Return the text of `{"reply": ...}`, fenced or bare, or None where it is not that."""
+    """Return the text of `{"reply": ...}`, fenced or bare, or None where it is not that.
+
+    What follows the object (another reply, an end token, an explanation) is no part of it; an object
+    that lacks its end is read as far as it goes; one that says nothing is an empty reply.
+    """
     bare = re.sub(r"\A```\w*\s*|\s*```\Z", "", text)
+    if bare[:1] != "{" and (late := _REPLIES.search(bare)):
+        bare = bare[late.start() :].lstrip()
     try:
-        value = json.loads(bare, strict=False)
+        value, end = json.JSONDecoder(strict=False).raw_decode(bare)
     except (ValueError, RecursionError):
-        return None
-    if isinstance(value, str):
+        return half_reply(bare) if _REPLIES.match(bare) else None
+    if isinstance(value, str) and not bare[end:].strip():
         return value
     if not isinstance(value, Mapping):
         return None
+    said = _said_in(value)
+    return said if said is not None or any(value.values()) else ""
+
+
+def _said_in(value: Mapping[str, Any]) -> str | None:
     if value.get("tool") == "reply" and isinstance(value.get("arguments"), Mapping):
         value = value["arguments"]
     for key in ("reply", "answer", "response", "message", "content", "text"):
-        if isinstance(value.get(key), str):
-            return str(value[key])
+        said = value.get(key)
+        if isinstance(said, str | int | float) and not isinstance(said, bool):
+            return str(said)
+        if isinstance(said, list) and said and all(isinstance(one, str) for one in said):
+            return "\n".join(said)
     return None
 
 
 def half_reply(text: str) -> str:
     """Return what can be read of a reply that is not whole: nothing of a call, all of plain text."""
-    found = re.match(r'\s*\{\s*"reply"\s*:\s*"', text)
+    found = _REPLIES.match(text)
     if not found:
         return "" if text.lstrip()[:1] in ("{", "") else text
     half = _string_so_far(text[found.end() :])
     try:
         # A character of two escapes may have its second one still to come.
-        return str(json.loads(f'"{half}"', strict=False)).rstrip(_HIGH_SURROGATES)
+        return str(json.loads(f'"{half}"', strict=False)).rstrip(HIGH_SURROGATES)
     except ValueError:
         return half
 

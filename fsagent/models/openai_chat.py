@@ -28,7 +28,7 @@ from fsagent.models.retry import MAX_REFUSED_RETRIES, MAX_RETRIES, retry_after_s
 from fsagent.models.thinking import opens_in_prompt, strip_thinking
 from fsagent.models.trial import ASK_ONE, WEATHER
 from fsagent.models.visible import VisibleText
-from fsagent.models.wire import wire_messages, wire_tools
+from fsagent.models.wire import mended, wire_messages, wire_tools
 from fsagent.types import Completion, Message, ToolSpec
 
 if TYPE_CHECKING:
@@ -234,18 +234,14 @@ class OpenAIChat:
         return {"model": self._model, "messages": sent, **quirks.apply(optional)}
 
     def _receive(
-        self,
-        reply: Reply,
-        address: str,
-        body: Mapping[str, Any],
-        grow: Callable[[str], None],
+        self, reply: Reply, address: str, body: Mapping[str, Any], grow: Callable[[str], None]
     ) -> None:
         """Fill `reply` from the endpoint; returns only when the server says that it is whole."""
         sent = body.keys() - {"model", "messages"}
         with contextlib.closing(self._chunks(address, body)) as chunks:
             for chunk in chunks:
                 if chunk is DONE:
-                    reply.finish = reply.finish or "unknown"
+                    reply.end()
                     break
                 if faults.is_error(chunk):
                     raise faults.classify(faults.read_problem(chunk), sent=sent)
@@ -254,7 +250,8 @@ class OpenAIChat:
         if not reply.choices:
             raise Fault("broken", Problem("the reply holds no choices"), malformed=True)
         if reply.finish is None:
-            raise Fault("broken", Problem("the stream ended before the reply was whole"))
+            said = reply.broken_off or "the stream ended before the reply was whole"
+            raise Fault("broken", Problem(said))
 
     def _chunks(
         self, address: str, body: Mapping[str, Any]
@@ -281,14 +278,18 @@ class OpenAIChat:
             )
 
     def _completion(self, reply: Reply, tools: Sequence[ToolSpec], *, in_json: bool) -> Completion:
-        text, calls = strip_thinking(reply.text), reply.tool_calls()
+        text, calls = strip_thinking(mended(reply.text)), reply.tool_calls()
         finish = reply.finish or "unknown"
         if calls:
             finish = "tool_calls"
         elif finish == "tool_calls":
             finish = "stop"
         completion = Completion(
-            Message("assistant", text, calls), finish, reply.usage, reply.model or self._model
+            Message("assistant", text, calls),
+            finish,
+            reply.usage,
+            reply.model or self._model,
+            reply.calls_were_cut,
         )
         if calls or not tools:
             return completion

@@ -49,7 +49,12 @@ def read_text_calls(completion: Completion, tools: Sequence[ToolSpec]) -> Comple
     if completion.finish_reason in ("length", "content_filter"):
         tag = _TAG.search(found.text)
         text = found.text[: tag.start()].rstrip() if tag else found.text
-        return replace(completion, message=replace(completion.message, content=text))
+        cut = completion.finish_reason == "length" and bool(tag or found.calls)
+        return replace(
+            completion,
+            message=replace(completion.message, content=text),
+            calls_were_cut=completion.calls_were_cut or cut,
+        )
     if not found.calls:
         return completion
     message = replace(completion.message, content=found.text, tool_calls=found.calls)
@@ -104,7 +109,7 @@ def _calls_at(text: str, start: int, names: Collection[str]) -> tuple[ToolCall, 
     tagged = bool(tag) and not tag.startswith("```")
     calls = tuple(_json_calls(body, names, tagged))
     if not calls and tagged and (name := _BROKEN_NAME.search(body)):
-        return (ToolCall(new_call_id(), name[1], _broken(body)),)
+        return (broken_call(name[1], body),)
     return calls
 
 
@@ -162,8 +167,12 @@ def _arguments(value: Mapping[str, Any]) -> str:
     return json.dumps(rest, ensure_ascii=False)
 
 
+def broken_call(name: str, body: str) -> ToolCall:
+    """Return the call that `body` would be were it JSON; its raw arguments tell what is wrong."""
+    return ToolCall(new_call_id(), name, _broken(body))
+
+
 def _broken(body: str) -> str:
-    """Return the raw arguments of a call that is not JSON."""
     end = re.search(r"</tool_call>|</tools>|```", body)
     whole = body[: end.start() if end else len(body)].strip()
     found = re.search(r'"(?:arguments|parameters|args)"\s*:\s*', whole)

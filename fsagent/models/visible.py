@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fsagent.models.json_mode import half_reply
 from fsagent.models.thinking import shown_so_far
 from fsagent.models.tool_text import shown_before_calls
+from fsagent.models.wire import HIGH_SURROGATES, mended
 
 _MARK = re.compile(r"[<{\[`]")
 
@@ -37,18 +38,24 @@ class VisibleText:
         if self._on_text is None:
             return
         if self._in_json:
-            if text.lstrip()[:1] == "{":
+            if text.lstrip()[:1] == "{" and self._is_worth_reading(text):
                 self._show(half_reply(text).strip())
             return
         if not self._headless and not _MARK.search(text, self._unmarked):
             self._unmarked = len(text)  # nothing that could open a block: most replies, all along
             self._show(text.strip())
             return
-        if len(text) - self._looked_at < len(text) // 1000:
-            return  # reading it all again for each token would cost the square of its length
-        self._looked_at = len(text)
+        if not self._is_worth_reading(text):
+            return
         shown = shown_so_far(text, headless=self._headless)
         self._show(shown_before_calls(shown) if self._calls else shown)
+
+    def _is_worth_reading(self, text: str) -> bool:
+        # Reading it all again for each token would cost the square of its length.
+        if len(text) - self._looked_at < len(text) // 1000:
+            return False
+        self._looked_at = len(text)
+        return True
 
     def finish(self, text: str) -> None:
         """Pass on the rest of the whole visible text."""
@@ -57,6 +64,7 @@ class VisibleText:
 
     def _show(self, text: str) -> None:
         assert self._on_text is not None
+        text = mended(text.rstrip(HIGH_SURROGATES))  # the other half of a character may follow
         if self._shown.startswith(text):
             return
         if text.startswith(self._shown):

@@ -19,8 +19,21 @@ _FINISH: Mapping[str, FinishReason] = {
     "tool_use": "tool_calls",
     "length": "length",
     "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
     "content_filter": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "prohibited_content": "content_filter",
 }
+BROKEN_OFF = frozenset({
+    "abort", "aborted", "cancelled", "canceled", "error", "insufficient_system_resource",
+    "network_error",
+})  # fmt: skip
+"""Finish reasons by which a server says that it gave up in the middle of a reply."""
+
+HIGH_SURROGATES = "".join(map(chr, range(0xD800, 0xDC00)))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,7 +43,7 @@ def wire_messages(messages: Sequence[Message], roles: Roles = "any") -> list[dic
 
 
 def _wire_message(message: Message) -> dict[str, Any]:
-    shape: dict[str, Any] = {"role": message.role, "content": _encodable(message.content)}
+    shape: dict[str, Any] = {"role": message.role, "content": mended(message.content)}
     if message.role == "tool":
         shape["tool_call_id"] = message.tool_call_id or ""
     if message.tool_calls:
@@ -53,11 +66,17 @@ def _object_text(arguments: str) -> str:
         whole = isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
         whole = False
-    return _encodable(arguments) if whole else json.dumps({"malformed": _encodable(arguments)})
+    return mended(arguments) if whole else json.dumps({"malformed": mended(arguments)})
 
 
-def _encodable(text: str) -> str:
-    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+def mended(text: str) -> str:
+    """Return a text that can be encoded: halves of a character are joined, lone ones replaced.
+
+    Servers that cut a reply by bytes or escapes send the halves of an emoji in two events.
+    """
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def wire_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:

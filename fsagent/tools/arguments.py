@@ -7,8 +7,11 @@ what the schema asks for, since nothing is lost by it; anything else is refused 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +19,8 @@ from fsagent.errors import BadArguments
 from fsagent.tools.schema import Parameter, ParameterType, object_schema
 
 _NEAR = 20
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{0,300})?([eE][+-]?[0-9]{1,3})?")
 
 
 class _Mismatch(Exception):
@@ -75,7 +80,7 @@ def _as_string(value: Any) -> str:
 
 
 def _as_integer(value: Any) -> int:
-    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -85,13 +90,13 @@ def _as_integer(value: Any) -> int:
 
 
 def _as_number(value: Any) -> float:
-    if isinstance(value, str):
-        try:
-            return float(json.loads(value))
-        except (ValueError, TypeError):
-            raise _Mismatch(f"must be a number, not {_shown(value)}") from None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+    number = value.strip() if isinstance(value, str) else value
+    if isinstance(number, str) and _NUMBER.fullmatch(number):
+        number = float(number)
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        with contextlib.suppress(OverflowError):
+            if math.isfinite(number):
+                return float(number)
     raise _Mismatch(f"must be a number, not {_shown(value)}")
 
 
@@ -117,7 +122,7 @@ def _array_from_text(text: str) -> Any:
     if text.lstrip().startswith("["):
         try:
             return json.loads(text)
-        except ValueError as err:
+        except (ValueError, RecursionError) as err:
             raise _Mismatch(f"must be a list, and its text is not JSON: {err}") from None
     return [text] if text.strip() else []
 

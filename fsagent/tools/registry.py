@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from functools import cached_property
 
 from fsagent.errors import CorruptFile, ToolError, UnknownTool
 from fsagent.tools.arguments import check_arguments
-from fsagent.tools.schema import Parameter, Tool, parameters_of, tool_spec
+from fsagent.tools.schema import Parameter, Tool, check_tool, parameters_of, tool_spec
 from fsagent.types import ToolCall, ToolSpec
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Toolbox:
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
+            check_tool(tool)
             if tool.__name__ in self._tools:
                 raise ValueError(f"two tools are called {tool.__name__}")
             self._tools[tool.__name__] = tool
@@ -67,10 +69,10 @@ class Toolbox:
             tool = self._find(call.name)
             arguments = check_arguments(call.name, call.arguments, self._parameters[call.name])
             with _calling(call.id):
-                return ToolResult(tool(**arguments))
+                return ToolResult(_as_text(tool(**arguments)))
         except (ToolError, CorruptFile) as err:
             return ToolResult(str(err), failed=True)
-        except Exception:
+        except (Exception, SystemExit):  # a tool that exits ends its own call, not the program
             log.exception("tool %s failed", call.name)
             text = f"{call.name} failed inside; the call had no result. Try another way."
             return ToolResult(text, failed=True)
@@ -83,6 +85,15 @@ class Toolbox:
         raise UnknownTool(
             f"The tool {name[:80]!r} does not exist; tools are {', '.join(self._tools)}.{hint}"
         )
+
+
+def _as_text(result: object) -> str:
+    """Return what a tool gave back as text that can be stored: JSON where it is not text already."""
+    if result is None:
+        return "Done; the call gives nothing back."
+    if not isinstance(result, str):
+        result = json.dumps(result, ensure_ascii=False, default=str)
+    return result.encode("utf-8", "replace").decode("utf-8")
 
 
 def current_call_id() -> str | None:

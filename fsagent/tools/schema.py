@@ -9,6 +9,7 @@ from the Google-style `Args:` section. Supported types: `str`, `int`, `float`, `
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import types
 import typing
@@ -18,12 +19,16 @@ from typing import Any, Literal, TypeVar, Union
 
 from fsagent.types import ToolSpec
 
-Tool = Callable[..., str]
-"""A typed function with a Google-style docstring; what it returns is the tool's result."""
+Tool = Callable[..., Any]
+"""A typed function with a Google-style docstring; what it returns is the tool's result.
+
+Text is the result as it is, anything else becomes JSON.
+"""
 
 F = TypeVar("F", bound=Tool)
 
 REQUIRED = inspect.Parameter.empty
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _SCALARS: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _ARGUMENT = re.compile(r"^(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
 
@@ -70,9 +75,31 @@ class Parameter:
         schema = self.type.as_schema()
         if self.description:
             schema["description"] = self.description
-        if not self.required and self.default not in (None, "", ()):
+        if not self.required and self.default not in (None, "", ()) and _is_json(self.default):
             schema["default"] = self.default
         return schema
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def check_tool(function: Tool) -> None:
+    """Raise TypeError for what cannot be called like a tool, saying what to write instead."""
+    if not inspect.isroutine(function):
+        raise TypeError(
+            f"a tool is a function with a name of its own, not {function!r}; wrap it into a def"
+        )
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"tool {function.__name__} is async; wrap it into a def that calls asyncio.run"
+        )
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(f"tool {function.__name__} is a generator; return its text instead")
 
 
 def tool_spec(function: Tool) -> ToolSpec:
@@ -108,8 +135,11 @@ def parameters_of(function: Tool) -> dict[str, Parameter]:
     _, described = read_docstring(function)
     found = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or name not in hints:
-            raise TypeError(f"tool {function.__name__}: parameter {name} needs a type of its own")
+        if parameter.kind not in _NAMED or name not in hints:
+            raise TypeError(
+                f"tool {function.__name__}: parameter {name} needs a type of its own, and a name to "
+                "pass it by"
+            )
         found[name] = Parameter(
             name, parameter_type(hints[name]), parameter.default, described.get(name, "")
         )

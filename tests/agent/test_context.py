@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from agent_kit import endless
+from fault_server import Answer, FaultServer, Request, error, text
 
 from fsagent.agent.compaction import ModelSummary, rule_summary
 from fsagent.agent.context import clipped, clipped_call
 from fsagent.agent.events import Compacted, Notice
 from fsagent.agent.queue import Unit
 from fsagent.errors import ConfigError, ContextOverflow
+from fsagent.models.openai_chat import OpenAIChat
 from fsagent.models.scripted import Scripted, call, calls, reply
 from fsagent.tokens import estimate_request
 from fsagent.types import Message, ToolCall, Usage
@@ -118,6 +120,25 @@ def test_an_overflow_the_server_tells_is_compacted_and_asked_again(make_agent) -
         agent.run("tell me " * 100)
     assert agent.run("again").text == "Here."
     assert agent.session.context.context_tokens == 6_000
+
+
+def test_a_window_far_smaller_than_the_setting_is_learned_and_kept(
+    workspace, make_agent, tmp_path
+) -> None:
+    def answer(request: Request) -> Answer:
+        size = len(json.dumps([request.body["messages"], request.body.get("tools")])) // 4
+        said = f"maximum context length is 4096 tokens, your messages resulted in {size} tokens"
+        return error(said, 400) if size > 3_900 else text("Yes.")
+
+    with FaultServer().running() as server:
+        server.script = answer
+        model = OpenAIChat("m", base_url=server.url, quirks=tmp_path / "endpoints.json")
+        agent = make_agent(model)
+        for number in range(40):
+            assert agent.run(f"Message {number} " + "bla " * 100).text == "Yes."
+        assert len(server.requests) > 40
+        again = make_agent(OpenAIChat("m", base_url=server.url, quirks=tmp_path / "endpoints.json"))
+        assert again.session.context.context_tokens == 4_096
 
 
 def test_closing_a_file_frees_its_tokens(workspace, make_agent) -> None:

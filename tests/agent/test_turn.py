@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from agent_kit import endless
+from fault_server import FaultServer, call_delta, chunk, stream, text
 
 from fsagent.agent.events import Finished, Notice, TextDelta, ToolFinished, ToolStarted
 from fsagent.errors import ConfigError, ModelError, ToolError
 from fsagent.memory.workspace import Workspace
+from fsagent.models.openai_chat import OpenAIChat
 from fsagent.models.scripted import Scripted, call, calls, raw_call, reply
 from fsagent.types import Message, Usage
 
@@ -129,6 +131,30 @@ def test_calls_of_a_reply_cut_by_length_never_run(workspace, make_agent) -> None
     assert answer.text == "All right."
     assert workspace.core.block("human").value == ""
     assert "cut at the reply's token limit" in model.requests[1].messages[-1].content
+
+
+CUT_CALL = chunk(call_delta(0, "a", "list_files", "{}"))
+CUT_REPLIES = {
+    "a call": (stream(CUT_CALL, chunk({}, "length")), "its tool calls were not run"),
+    "words and a call": (
+        stream(chunk({"content": "Let me look."}), CUT_CALL, chunk({}, "length")),
+        "its tool calls were not run",
+    ),
+    "a call as text": (
+        text('Let me look.\n<tool_call>{"name": "list_files", ', "length"),
+        "its tool calls were not run",
+    ),
+    "reasoning alone": (text("<think>She said", "length"), "before it said anything"),
+}
+
+
+@pytest.mark.parametrize(("cut", "told"), CUT_REPLIES.values(), ids=CUT_REPLIES.keys())
+def test_a_server_that_cuts_a_reply_off_has_the_model_told(make_agent, cut, told) -> None:
+    with FaultServer().running() as server:
+        server.play(cut, text("A dog."))
+        answer = make_agent(OpenAIChat("m", base_url=server.url)).run("What pet do I have?")
+        assert (answer.text, answer.stop, answer.tool_calls) == ("A dog.", "answered", 0)
+        assert told in server.requests[1].body["messages"][-1]["content"]
 
 
 def test_identical_calls_are_warned_of_then_end_the_turn(make_agent) -> None:

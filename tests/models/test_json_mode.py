@@ -164,6 +164,18 @@ REPLIES = {
         "A dog.",
         [],
     ),
+    "two replies": ('{"reply": "A dog."}{"reply": "A cat."}', "A dog.", []),
+    "words behind it": ('{"reply": "A dog."} I hope this helps!', "A dog.", []),
+    "words before it": ('Sure!\n{"reply": "A dog."}', "A dog.", []),
+    "an end token": ('{"reply": "A dog."}<|im_end|>', "A dog.", []),
+    "a fence and words": ('```json\n{"reply": "A dog."}\n```\nDone.', "A dog.", []),
+    "a reply and a call": ('{"reply": "I look."}{"tool": "grep", "arguments": {}}', "", ["grep"]),
+    "no end": ('{"reply": "A dog."', "A dog.", []),
+    "a list": ('{"reply": ["A dog.", "A cat."]}', "A dog.\nA cat.", []),
+    "a number": ('{"answer": 5}', "5", []),
+    "nothing": ('{"reply": null}', "", []),
+    "an empty object": ("{}", "", []),
+    "half a character": ('{"reply": "\\ud83d"}', "\ufffd", []),
     "another key": ('{"answer": "A dog."}', "A dog.", []),
     "a newline in the string": ('{"reply": "A\ndog."}', "A\ndog.", []),
     "plain text": ("A dog.", "A dog.", []),
@@ -180,6 +192,19 @@ def test_a_reply_is_read(said: str, content: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "arguments"),
+    [
+        ('{"tool": "grep", "arguments": {"pattern": "pet"}', '{"pattern": "pet"}'),
+        ('{"tool": "grep", "arguments": {"pattern": pet}}', '{"pattern": pet}}'),
+    ],
+)
+def test_a_malformed_call_is_a_call_that_the_model_is_told_about(said: str, arguments: str) -> None:
+    read = read_json_reply(Completion(Message("assistant", said)), [GREP])
+    (call,) = read.message.tool_calls
+    assert (call.name, call.arguments, read.message.content) == ("grep", arguments, "")
+
+
+@pytest.mark.parametrize(
     ("said", "content"),
     [
         ('{"tool": "grep", "arguments": {"pattern": "pe', ""),
@@ -193,6 +218,7 @@ def test_a_reply_is_read(said: str, content: str, names: list[str]) -> None:
 def test_a_reply_cut_by_its_length_calls_nothing(said: str, content: str) -> None:
     read = read_json_reply(Completion(Message("assistant", said), "length"), [GREP])
     assert (read.message.content, read.message.tool_calls) == (content, ())
+    assert read.calls_were_cut == ('"tool"' in said)
 
 
 SAID = 'A "dog" \\\\ caf\u00e9 \U0001f600\nand more.'
@@ -209,6 +235,16 @@ def test_a_reply_is_shown_while_it_grows(ascii_only: bool) -> None:
     visible.finish(SAID)
     assert "".join(pieces) == SAID
     assert len(pieces) > 10
+
+
+def test_a_long_reply_is_shown_in_linear_time() -> None:
+    looks: list[str] = []
+    visible = VisibleText(looks.append, calls=True, headless=False)
+    visible.begin(in_json=True)
+    whole = json.dumps({"reply": "word " * 8_000})
+    for end in range(1, len(whole), 5):  # a look for each token costs the square of the length
+        visible.grow(whole[:end])
+    assert 1_000 < len(looks) < 5_000
 
 
 @pytest.mark.parametrize(

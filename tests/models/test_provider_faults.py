@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -51,6 +52,13 @@ BUSY = {
     ),
     "an event that is not JSON": stream("data: {oops"),
     "a body that is not JSON": Answer(b"upstream connect error"),
+    **{
+        f"given up with {reason!r}": stream(chunk({"content": "You ha"}), chunk({}, reason))
+        for reason in ("abort", "error", "cancelled", "insufficient_system_resource")
+    },
+    "given up within its calls": stream(
+        chunk(call_delta(0, "a", "grep", '{"pattern": "dog"}')), chunk({}, "abort")
+    ),
     "no choices at all": stream(chunk(usage={"prompt_tokens": 5})),
 }
 
@@ -212,14 +220,23 @@ def test_a_slow_first_event_is_waited_for(server: FaultServer, connect: Connect)
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "model_length", "MAX_OUTPUT_TOKENS"])
 def test_a_reply_cut_by_its_length_keeps_no_tool_call(
-    server: FaultServer, connect: Connect
+    server: FaultServer, connect: Connect, reason: str
 ) -> None:
     whole = chunk(call_delta(0, "a", "grep", '{"pattern": "dog"}'))
-    server.play(stream(chunk({"content": "Let me"}), whole, chunk({}, "length")))
+    server.play(stream(chunk({"content": "Let me"}), whole, chunk({}, reason)))
     completion = connect().complete(ASK, [GREP])
     assert (completion.finish_reason, completion.message.tool_calls) == ("length", ())
-    assert completion.message.content == "Let me"
+    assert (completion.message.content, completion.calls_were_cut) == ("Let me", True)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "SAFETY", "RECITATION"])
+def test_a_reply_cut_by_a_filter_says_so(
+    server: FaultServer, connect: Connect, reason: str
+) -> None:
+    server.play(stream(chunk({"content": "You ha"}), chunk({}, reason)))
+    assert connect().complete(ASK).finish_reason == "content_filter"
 
 
 def test_a_stream_that_drops_inside_a_call_runs_nothing(
@@ -310,6 +327,31 @@ def test_u2028_inside_a_reply_does_not_break_the_stream(
 ) -> None:
     server.play(text("one\u2028two\u0085three"))
     assert connect().complete(ASK).message.content == "one\u2028two\u0085three"
+
+
+HALVES = {
+    "two halves of a character": (["A dog \ud83d", "\udc36!"], "A dog \U0001f436!"),
+    "a half alone": (["A \ud83d", " dog"], "A \ufffd dog"),
+    "a half at the end": (["A dog\udc36"], "A dog\ufffd"),
+}
+
+
+@pytest.mark.parametrize(("said", "stored"), HALVES.values(), ids=HALVES.keys())
+def test_half_a_character_is_mended(
+    server: FaultServer, connect: Connect, said: list[str], stored: str
+) -> None:
+    escaped = [f"data: {json.dumps(chunk({'content': piece}))}" for piece in said]
+    server.play(stream(*escaped, chunk({}, "stop")))
+    pieces: list[str] = []
+    assert connect().complete(ASK, on_text=pieces.append).message.content == stored
+    assert "".join(pieces) == stored
+
+
+def test_half_a_character_in_a_call_can_be_stored(server: FaultServer, connect: Connect) -> None:
+    half = json.dumps(chunk(call_delta(0, "a\ud83d", "gr\ud83dep", '{"pattern": "\ud83d"}')))
+    server.play(stream(f"data: {half}", chunk({}, "tool_calls")))
+    (call,) = connect().complete(ASK, [GREP]).message.tool_calls
+    assert f"{call.id} {call.name} {call.arguments}".encode()
 
 
 THOUGHTS = {

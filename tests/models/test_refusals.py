@@ -150,6 +150,7 @@ NO_TOOLS = {
     "OpenRouter": error("No endpoints found that support tool use. Tool use is not supported", 404),
     "a strict server": error("Unknown field: tools", 422),
     "named": error("invalid", 400, param="tools"),
+    "named within": error("anyOf is not taken", 400, param="tools[0].function.parameters"),
 }
 
 
@@ -228,6 +229,22 @@ OVERFLOWS = {
         error("The input token count exceeds the maximum number of tokens allowed", 400),
         None,
     ),
+    "vLLM": (
+        error(
+            "The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 400
+        ),
+        4096,
+    ),
+    "TGI": (
+        error(
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 "
+            "`max_new_tokens`",
+            422,
+        ),
+        4096,
+    ),
+    "DashScope": (error("Range of input length should be [1, 30720]", 400), 30720),
+    "GitHub": (error("prompt token count of 130000 exceeds the limit of 128000", 400), 128000),
     "Mistral": (
         error(
             "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",

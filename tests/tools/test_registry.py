@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+from collections.abc import Iterator
+from datetime import date
 from typing import Literal
 
 import pytest
 
 from fsagent.errors import ToolError
-from fsagent.tools.registry import Toolbox, current_call_id
-from fsagent.tools.schema import tool_spec
+from fsagent.tools.registry import Toolbox, ToolResult, current_call_id
+from fsagent.tools.schema import Tool, tool_spec
 from fsagent.types import ToolCall
 
 
@@ -111,6 +114,16 @@ def test_lossless_coercion(box: Toolbox, given: str, shown: str) -> None:
         ('{"pattern": "a", "tags": {}}', "must be a list"),
         ('{"pattern": "a", "order": "up"}', "must be one of new, old"),
         ('{"pattern": "a", "limits": 3}', "no parameter 'limits', did you mean 'limit'?"),
+        ('{"pattern": "a", "limit": "--5"}', "parameter 'limit' must be an integer"),
+        (
+            '{"pattern": "a", "limit": "' + "9" * 5_000 + '"}',
+            "parameter 'limit' must be an integer",
+        ),
+        ('{"pattern": "a", "weight": "true"}', "parameter 'weight' must be a number"),
+        ('{"pattern": "a", "weight": "Infinity"}', "parameter 'weight' must be a number"),
+        ('{"pattern": "a", "weight": 1e400}', "parameter 'weight' must be a number"),
+        ('{"pattern": "a", "weight": 1' + "0" * 400 + "}", "parameter 'weight' must be a number"),
+        ('{"pattern": "a", "tags": "' + "[" * 100_000 + '"}', "its text is not JSON"),
         ("[" * 100_000, "not JSON"),
     ],
 )
@@ -159,3 +172,66 @@ def test_a_parameter_without_a_type_is_a_bug_of_the_tool() -> None:
 
     with pytest.raises(TypeError, match="thing needs a type"):
         Toolbox([untyped])
+
+
+RESULTS = {
+    "text": ("Rain.", "Rain."),
+    "nothing": (None, "Done; the call gives nothing back."),
+    "a mapping": ({"rain": True, "mm": 3}, '{"rain": true, "mm": 3}'),
+    "a date": (date(2026, 5, 9), '"2026-05-09"'),
+    "half a character": ("Rain \ud83d.", "Rain ?."),
+}
+
+
+@pytest.mark.parametrize(("given", "shown"), RESULTS.values(), ids=RESULTS.keys())
+def test_whatever_a_tool_gives_back_becomes_text(given: object, shown: str) -> None:
+    def weather() -> object:
+        """Tell the weather."""
+        return given
+
+    assert Toolbox([weather]).run(ToolCall("c1", "weather", "{}")) == ToolResult(shown)
+
+
+def test_a_tool_that_exits_ends_its_own_call_alone() -> None:
+    def leave() -> str:
+        """Exit."""
+        raise SystemExit(3)
+
+    assert Toolbox([leave]).run(ToolCall("c1", "leave", "{}")).failed
+
+
+async def sleepy() -> str:
+    """Wait."""
+    return "Rain."
+
+
+def drops() -> Iterator[str]:
+    """Fall."""
+    yield "Rain."
+
+
+def by_place(city: str, /) -> str:
+    """Tell the weather."""
+    return city
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        (sleepy, "sleepy is async"),
+        (drops, "drops is a generator"),
+        (by_place, "city needs a type of its own, and a name"),
+        (functools.partial(find, "a"), "a function with a name of its own"),
+    ],
+)
+def test_what_cannot_be_called_like_a_tool_is_refused_at_once(tool: Tool, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        Toolbox([tool])
+
+
+def test_a_default_that_json_does_not_have_is_not_told() -> None:
+    def drive(speed: float = float("inf")) -> str:
+        """Drive."""
+        return str(speed)
+
+    assert tool_spec(drive).parameters["properties"] == {"speed": {"type": "number"}}
