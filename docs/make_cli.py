@@ -15,7 +15,9 @@ TARGET = Path(__file__).parent / "cli.md"
 def page() -> str:
     """Return the whole page."""
     parts = ["# The command line\n\nMade from the commands' help by `python docs/make_cli.py`.\n"]
-    context = click.Context(cli, info_name="fsagent", max_content_width=100, terminal_width=100)
+    context = click.Context(
+        cli, info_name="fsagent", max_content_width=100, terminal_width=100, **cli.context_settings
+    )
     parts += [f"## {title}\n\n```\n{text}\n```\n" for title, text in _sections(cli, context)]
     return "\n".join(parts)
 

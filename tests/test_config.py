@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import ROOT
 
 from fsagent.config import Settings, load_settings, masked, setting_names, user_settings_path, zone
 from fsagent.errors import ConfigError
@@ -166,3 +168,15 @@ def test_the_users_file_is_where_the_platform_keeps_it() -> None:
 def test_a_zone_that_is_not_set_is_the_systems() -> None:
     assert zone(None) is None
     assert str(zone("Asia/Shanghai")) == "Asia/Shanghai"
+
+
+def test_the_page_of_the_workspace_names_every_setting_with_its_default() -> None:
+    page = (ROOT / "docs/workspace.md").read_text(encoding="utf-8")
+    rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| `")]
+    told = {
+        name: default.strip() for names, default in rows for name in re.findall(r"`(\w+)`", names)
+    }
+    for name in setting_names():
+        value = getattr(Settings(), name)
+        shown = f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
+        assert told[name] == shown, name

@@ -110,6 +110,8 @@ def locomo(
     settings = settings_outside(
         model=model, base_url=base_url, profile=profile, judge_model=judge_model
     )
+    if model is None and base_url is not None and settings.model == "offline":
+        raise click.UsageError("--base-url needs the name of a model there: add --model NAME")
     chosen = BenchOptions(
         out=out or _default_out(options["system"], settings.model),
         samples=samples,

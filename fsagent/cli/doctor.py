@@ -210,6 +210,13 @@ def _secrets(memory: Workspace) -> Check:
 
 
 def _model(settings: Settings, root: Path | None, probe: bool) -> Iterator[Check]:
+    from fsagent.cli.local import of_the_server
+
+    try:
+        settings = of_the_server(settings)
+    except ConfigError as err:
+        yield Check("model", "fail", str(err))
+        return
     if settings.model == "offline":
         yield Check("model", "ok", "offline: embedded, needs no key and no network")
         if probe:

@@ -164,6 +164,9 @@ def _run() -> int:
         _ignore_ctrl_c()
         complain("interrupted; what was saved so far stays saved")
         return EXIT_INTERRUPTED
+    except SystemExit as stop:
+        # click's own way out of a pipe whose reader went away; its status would say "nothing found".
+        raise BrokenPipeError from stop
     except FsagentError as err:
         complain(words_of(err))
         return err.exit_status

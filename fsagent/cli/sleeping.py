@@ -60,6 +60,9 @@ def sleep(
     from fsagent.agent.sleep import sleep as asleep
 
     with open_workspace(workspace, sleep_model=model, base_url=base_url) as memory:
+        chosen = {"model", "sleep_model"} & memory.settings.origins.keys()
+        if base_url is not None and not chosen:
+            raise ConfigError("--base-url needs the name of a model there: add --model NAME")
         if dry_run:
             _print_outlook(asleep.outlook(memory), as_json=as_json)
             return 0

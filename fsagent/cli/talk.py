@@ -139,7 +139,7 @@ def chat(
 def _question(words: tuple[str, ...]) -> str:
     """Return the question of the command line, else of standard input."""
     given = words and words != ("-",)
-    text = unbroken(" ".join(words)) if given else utf8(sys.stdin.buffer.read())
+    text = unbroken(" ".join(words)) if given else utf8(sys.stdin.buffer.read()).rstrip("\n")
     if not text.strip():
         raise ConfigError("there is no question; write it behind the command, or pipe it in")
     return text

@@ -45,7 +45,12 @@ class Found:
     @property
     def chat_model(self) -> str | None:
         """The first model that can talk, going by its name; Ollama lists the newest first."""
-        return next((name for name in self.models if not _NO_CHAT.search(name)), None)
+        return next(filter(talks, self.models), None)
+
+
+def talks(name: str) -> bool:
+    """Say whether a model can talk, going by its name: embeddings, speech and ranking cannot."""
+    return not _NO_CHAT.search(name)
 
 
 def ports_of(text: str) -> dict[int, str]:

@@ -319,6 +319,36 @@ def test_a_server_on_this_machine_is_named_and_used_where_nothing_is_chosen(
     assert "embedded offline model" in offline.stderr and len(server.requests) == before
 
 
+@pytest.mark.parametrize("command", [["ask", "Hello"], ["doctor"]], ids=["ask", "doctor"])
+def test_a_base_url_without_a_model_uses_the_one_its_server_has(
+    fsagent: Run, memory: Path, server: FaultServer, command: list[str]
+) -> None:
+    server.script = lambda request: body(MODELS) if request.path == "/v1/models" else text("Hi.")
+    done = fsagent("-w", "memory", *command, "--base-url", server.url)
+    assert done.returncode == 0
+    assert f"using qwen3 of {server.url}. It also has nomic-embed-text, gemma." in done.stderr
+    assert (
+        done.stdout == "Hi.\n" if command[0] == "ask" else f"qwen3 at {server.url}" in done.stdout
+    )
+
+
+def test_a_base_url_of_all_programs_chooses_no_model(
+    fsagent: Run, memory: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert "embedded offline model" in fsagent("ask", "-w", "memory", "Hello").stderr
+    assert server.requests == []
+
+
+def test_a_server_that_lists_no_model_that_talks_is_not_guessed_at(
+    fsagent: Run, memory: Path, server: FaultServer
+) -> None:
+    server.play(body({"data": [{"id": "nomic-embed-text"}]}))
+    done = fsagent("ask", "-w", "memory", "--base-url", server.url, "Hello")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add --model NAME" in done.stderr and "nomic-embed-text" in done.stderr
+
+
 def test_without_a_server_the_offline_model_answers(fsagent: Run, memory: Path) -> None:
     assert "embedded offline model" in fsagent("ask", "-w", "memory", "Hello").stderr
 

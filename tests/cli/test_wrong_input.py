@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from support import Run
+from support import ROOT, Run
 from terminal import on_terminal
 
 from fsagent.memory.recall import Draft
 from fsagent.memory.workspace import Workspace
 
 TOOLS = ("list_files", "search_files", "literal=true", "core_memory_", "archival_memory_")
-CITED = "recall/2026/2026-11-30.jsonl"
 
 
 @pytest.fixture
@@ -41,6 +43,9 @@ def memory(fsagent: Run, tmp_path: Path) -> Path:
         (["export", "no/such/folder/x.bundle"], "there is no folder no/such/folder"),
         (["import", "memory/core/human.md", "--to", "elsewhere"], "is no LoCoMo file"),
         (["import", "memory/core/human.md", "--sample", "a"], "is no LoCoMo file"),
+        (["sleep", "--base-url", "http://127.0.0.1:9/v1"], "add --model NAME"),
+        (["ask", "--base-url", "http://127.0.0.1:9/v1", "Hi?"], "add --model NAME"),
+        (["bench", "locomo", "--base-url", "http://127.0.0.1:9/v1"], "add --model NAME"),
         (["bench", "locomo", "--resume"], "--out DIR"),
         (["bench", "locomo", "--evaluate-only"], "--out DIR"),
     ],
@@ -167,3 +172,26 @@ def test_ctrl_c_at_a_question_of_a_chat_goes_back_to_the_chat(memory: Path) -> N
         tty.type("/exit\n")
         assert tty.wait_for_end() == 0
     assert "Likes tea" in (memory / "core/human.md").read_text(encoding="utf-8")
+
+
+def test_a_reader_that_goes_away_is_no_error(memory: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "fsagent", "config"],
+        cwd=memory,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=100,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_newline_of_a_pipe_is_no_part_of_the_question(fsagent: Run, memory: Path) -> None:
+    assert fsagent("ask", "-w", "memory", stdin="Two\nlines?\n").returncode == 0
+    day = max(memory.glob("recall/*/*.jsonl"))
+    said = [json.loads(line)["content"] for line in day.read_bytes().splitlines()]
+    assert "Two\nlines?" in said and "Two\nlines?\n" not in said
