@@ -172,7 +172,8 @@ def test_a_zone_that_is_not_set_is_the_systems() -> None:
 
 def test_the_page_of_the_workspace_names_every_setting_with_its_default() -> None:
     page = (ROOT / "docs/workspace.md").read_text(encoding="utf-8")
-    rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| `")]
+    section = page.partition("## Settings\n")[2].partition("\n## ")[0]
+    rows = [row.split("|")[1:3] for row in section.splitlines() if row.startswith("| `")]
     told = {
         name: default.strip() for names, default in rows for name in re.findall(r"`(\w+)`", names)
     }
