@@ -18,7 +18,7 @@ from fsagent.cli.common import (
 from fsagent.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fsagent.agent.sleep.sleep import Outlook, SleepReport
+    from fsagent.agent.sleep.report import Outlook, SleepReport
 
 _WORKED = ("landed", "nothing", "proposed")
 

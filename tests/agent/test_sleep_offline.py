@@ -10,7 +10,8 @@ import pytest
 from support import NOW
 
 from fsagent.agent.loop import Agent
-from fsagent.agent.sleep.sleep import SleepReport, sleep
+from fsagent.agent.sleep.report import SleepReport
+from fsagent.agent.sleep.sleep import sleep
 from fsagent.config import Settings
 from fsagent.memory.facts import facts_of
 from fsagent.memory.workspace import Workspace

@@ -11,7 +11,8 @@ import pytest
 from sleep_kit import edit, patch, say, value_of
 
 from fsagent.agent.sleep.idle import IdleSleep
-from fsagent.agent.sleep.sleep import SleepReport, sleep
+from fsagent.agent.sleep.report import SleepReport
+from fsagent.agent.sleep.sleep import sleep
 from fsagent.memory.workspace import Workspace
 from fsagent.models.scripted import Scripted
 

@@ -6,7 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 
-from fsagent.agent.sleep.sleep import SleepReport, sleep
+from fsagent.agent.sleep.report import SleepReport
+from fsagent.agent.sleep.sleep import sleep
 from fsagent.config import Settings
 from fsagent.errors import FsagentError
 from fsagent.memory.workspace import Workspace

@@ -11,7 +11,7 @@ from fsagent.memory.workspace import Workspace
 from fsagent.types import Usage
 
 if TYPE_CHECKING:
-    from fsagent.agent.sleep.sleep import SleepReport
+    from fsagent.agent.sleep.report import SleepReport
 
 LOG = "sleep.jsonl"
 _LOCK = "sleep"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
 from fsagent.agent.budget import Spent
@@ -16,6 +16,7 @@ from fsagent.agent.sleep.landing import MemoryMoved, land
 from fsagent.agent.sleep.log import spent_asleep, write_log
 from fsagent.agent.sleep.material import Material, Said, material_since, pieces
 from fsagent.agent.sleep.patch import Patch, patch_of
+from fsagent.agent.sleep.report import Outlook, SleepReport
 from fsagent.agent.sleep.request import propose, request_messages
 from fsagent.agent.sleep.room import Room
 from fsagent.agent.sleep.untouched import RecallMark, mark_recall
@@ -37,36 +38,6 @@ MOST_PIECE_TOKENS = 6_000
 _NO_ROOM = "core memory has no room: shorten a block, or raise core_tokens or its limit"
 MOST_FAILURES = 3
 """After so many failures on the same material the idle timer leaves it alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class SleepReport:
-    """What a sleep did.
-
-    `stop` is one of landed, nothing, proposed, deferred, cancelled, failed, max_sleep_tokens,
-    max_sleep_usd, max_day_tokens, max_day_usd; `text` says it in a sentence. `commits` are their
-    names, `verdicts` one for each edit proposed, `lines` how many lines were read.
-    """
-
-    stop: str
-    text: str
-    lines: int = 0
-    commits: tuple[str, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    diff: str = ""
-    usage: Usage = field(default_factory=Usage)
-    usd: float = 0.0
-    model: str = ""
-
-    @property
-    def landed(self) -> int:
-        """How many edits passed the gates."""
-        return sum(one.outcome == "pass" for one in self.verdicts)
-
-    @property
-    def kept(self) -> int:
-        """How many edits wait for review."""
-        return sum(one.outcome == "keep" for one in self.verdicts)
 
 
 class _Stopped(Exception):
@@ -131,17 +102,6 @@ def _told() -> Iterator[None]:
             f"this sleep is not saved whole ({err.strerror}); what it wrote stands, and the next "
             "sleep does the rest"
         ) from err
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What a sleep would read, without asking a model. `requests` is how often it would ask."""
-
-    lines: int
-    requests: int
-    prompt_tokens: int
-    model: str
-    usd: float | None
 
 
 def outlook(

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from fsagent.agent.recovery import session_lock
 from fsagent.agent.sleep.cursor import read_cursor
-from fsagent.agent.sleep.sleep import SleepReport, sleep
+from fsagent.agent.sleep.report import SleepReport
+from fsagent.agent.sleep.sleep import sleep
 from fsagent.errors import WorkspaceLocked
 from fsagent.memory.workspace import Workspace
 
