@@ -15,6 +15,7 @@ from fsagent.cli.attaching import attach, attach_names, detach
 from fsagent.cli.common import (
     EXIT_NOTHING,
     counted,
+    in_editor,
     json_option,
     note,
     open_workspace,
@@ -26,6 +27,7 @@ from fsagent.cli.history import confirmed, yes_option
 from fsagent.errors import (
     BlockConflict,
     BlockLimitExceeded,
+    ConfigError,
     CoreTokensExceeded,
     CorruptFile,
     FsagentError,
@@ -206,7 +208,12 @@ def _edited_by_hand(memory: Workspace, label: str, before: bytes) -> Block | Non
     """Open the editor until the text lands, or the person gives up; None where nothing was changed."""
     data, base = before, before
     while True:
-        found = click.edit(data, extension=".md")
+        try:
+            found = in_editor(data)
+        except ConfigError as err:
+            raise ConfigError(_kept_from(before, memory, label, data, str(err))) from err
+        if found is None and data != before:
+            raise WorkspaceError(_not_written(memory, label, data))
         if found is None or found == base:
             note("fsagent: nothing was changed")
             return None
@@ -219,6 +226,11 @@ def _edited_by_hand(memory: Workspace, label: str, before: bytes) -> Block | Non
                 raise WorkspaceError(_not_written(memory, label, data)) from err
         except BlockConflict as err:
             raise WorkspaceError(_conflict(memory, label, data, err)) from err
+
+
+def _kept_from(before: bytes, memory: Workspace, label: str, data: bytes, words: str) -> str:
+    """Add to an error where the text is kept that an earlier round of editing left."""
+    return words if data == before else f"{words}; {_not_written(memory, label, data)}"
 
 
 def _landed(memory: Workspace, label: str, data: bytes, write: Callable[[], Block]) -> Block:

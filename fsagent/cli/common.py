@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from fsagent.config import Settings, environment, load_settings
-from fsagent.errors import FsagentError, HistoryError
+from fsagent.errors import ConfigError, FsagentError, HistoryError
 from fsagent.workspace.locate import find_workspace
 
 if TYPE_CHECKING:
     from fsagent.memory.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
+_T = TypeVar("_T", str, bytes)
 EXIT_NOTHING = 1
 
 # Errors are worded for the model, which has tools; a person has commands.
@@ -29,6 +30,9 @@ _AS_COMMANDS = {
     "; list_files shows what there is": "; fsagent ls shows what there is",
     "or use literal=true": "or add -F to take it as plain text",
     "is a folder, not a file": "is a folder, not a file; fsagent ls shows what is in it",
+    "(permission denied)": (
+        "(permission denied); get the right to write the workspace, or work in a copy of it"
+    ),
 }
 
 # Controls of C0 and C1 but for tab and newline: they could move the cursor or recolour the screen.
@@ -181,6 +185,16 @@ def words_of(err: FsagentError) -> str:
     for tool, command in _AS_COMMANDS.items():
         text = text.replace(tool, command)
     return text
+
+
+def in_editor(text: _T) -> _T | None:
+    """Return a text as the person's editor saved it, None where it was not saved."""
+    try:
+        return click.edit(text, extension=".md")
+    except click.ClickException as err:
+        raise ConfigError(
+            f"{err.message}; name your editor in EDITOR, or give the text as an option (see --help)"
+        ) from err
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

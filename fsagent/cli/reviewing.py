@@ -12,6 +12,7 @@ import click
 from fsagent.cli.common import (
     EXIT_NOTHING,
     complain,
+    in_editor,
     json_option,
     note,
     open_workspace,
@@ -106,7 +107,7 @@ def edit(name: str, new: str | None, workspace: str | None) -> int:
         if len(writing) != 1:
             complain(f"{proposal.id} has {len(writing)} texts to edit; accept or reject it")
             return 2
-        text = new if new is not None else click.edit(writing[0].line, extension=".md")
+        text = new if new is not None else in_editor(writing[0].line)
         if text is None or not text.strip():
             note("(nothing was changed)")
             return EXIT_NOTHING

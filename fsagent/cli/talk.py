@@ -139,6 +139,8 @@ def chat(
 def _question(words: tuple[str, ...]) -> str:
     """Return the question of the command line, else of standard input."""
     given = words and words != ("-",)
+    if not given and sys.stdin.isatty():
+        note("(write the question; Ctrl-D on a line of its own ends it)")
     text = unbroken(" ".join(words)) if given else utf8(sys.stdin.buffer.read()).rstrip("\n")
     if not text.strip():
         raise ConfigError("there is no question; write it behind the command, or pipe it in")

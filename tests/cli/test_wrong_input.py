@@ -12,6 +12,8 @@ import pytest
 from support import ROOT, Run
 from terminal import on_terminal
 
+from fsagent.cli.common import words_of
+from fsagent.errors import PathRejected
 from fsagent.memory.recall import Draft
 from fsagent.memory.workspace import Workspace
 
@@ -153,6 +155,51 @@ def test_a_bench_that_never_began_leaves_no_run_to_resume(fsagent: Run, tmp_path
     assert failed.returncode == 2
     assert "no endpoint for model" in failed.stderr
     assert fsagent(*command).returncode == 0
+
+
+@pytest.mark.parametrize("editor", ["no-such-editor", "false"])
+def test_an_editor_that_fails_is_told_how_to_name_another(memory: Path, editor: str) -> None:
+    before = (memory / "core/human.md").read_bytes()
+    env = {"EDITOR": editor, "VISUAL": editor}
+    with on_terminal("block", "edit", "human", "-w", "memory", cwd=memory.parent, env=env) as tty:
+        assert tty.wait_for_end() == 2
+        assert f"{editor}: Editing failed" in tty.text and "name your editor in EDITOR" in tty.text
+    assert (memory / "core/human.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("second", ["exit 0", "exit 1"], ids=["closes it unsaved", "fails"])
+def test_a_text_that_was_too_long_is_kept_when_the_second_round_comes_to_nothing(
+    memory: Path, second: str
+) -> None:
+    before = (memory / "core/human.md").read_bytes()
+    editor = memory.parent / "editor"
+    editor.write_text(
+        f'#!/bin/sh\nif grep -q precious "$1"; then {second}; fi\n'
+        'yes \'precious words\' | head -n 900 >> "$1"; touch -d 2001-01-01 "$1"\n',
+        encoding="utf-8",
+    )
+    editor.chmod(0o755)
+    env = {"VISUAL": str(editor)}
+    with on_terminal("block", "edit", "human", "-w", "memory", cwd=memory.parent, env=env) as tty:
+        tty.wait_for("Edit it again?")
+        tty.type("y\n")
+        assert tty.wait_for_end() == 2
+        assert "your text is kept in" in tty.text
+    assert (memory / "core/human.md").read_bytes() == before
+    kept = [path.read_text() for path in (memory / ".fsagent/quarantine").glob("*")]
+    assert any("precious words" in text for text in kept)
+
+
+def test_ask_on_a_terminal_says_that_it_waits_for_the_question(memory: Path) -> None:
+    with on_terminal("ask", "-w", "memory", cwd=memory.parent) as tty:
+        tty.wait_for("Ctrl-D on a line of its own")
+        tty.type("Hello\n\x04")
+        assert tty.wait_for_end() == 0
+
+
+def test_a_workspace_that_may_not_be_written_is_a_sentence_with_advice() -> None:
+    err = PathRejected(".fsagent/locks", "IO", "may not be read or written (permission denied)")
+    assert "work in a copy of it" in words_of(err)
 
 
 def test_ctrl_c_at_a_question_of_a_chat_goes_back_to_the_chat(memory: Path) -> None:
