@@ -311,6 +311,8 @@ def _record(memory: Workspace, lead: str, one: Block) -> None:
 
 
 def _print_notices(memory: Workspace) -> None:
+    for kind in memory.tree.secrets.take_removed():
+        note(f"fsagent: the text held a secret ({kind}); a marker stands in its place")
     for text in memory.notices():
         note(f"fsagent: {text}")
 

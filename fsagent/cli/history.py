@@ -201,14 +201,15 @@ def blame(block: str, shared: bool, workspace: str | None, as_json: bool) -> Non
 
 
 @click.command()
-@click.argument("text", metavar="TEXT")
+@click.argument("words", metavar="TEXT...", nargs=-1, required=True)
 @workspace_option
 @json_option
-def why(text: str, workspace: str | None, as_json: bool) -> int:
+def why(words: tuple[str, ...], workspace: str | None, as_json: bool) -> int:
     """Tell why memory holds a fact: its line, the change, the turn, and what was said."""
     from fsagent.memory.history.why import removals
     from fsagent.memory.history.why import why as reasons_for
 
+    text = " ".join(words)
     if not text.strip():
         raise click.UsageError("the text is empty; write words of the fact")
     with open_history(workspace) as history:
@@ -226,8 +227,8 @@ def why(text: str, workspace: str | None, as_json: bool) -> int:
         say(f"{reason.path}:{reason.line}: {reason.text}")
         say(f"  {_line(reason.commit)}" if reason.commit else "  not committed yet")
         say(f"  source: {reason.origin.source}, {reason.origin.trust}")
-        for words in reason.cited:
-            say(f"  cites {_said(words)}")
+        for utterance in reason.cited:
+            say(f"  cites {_said(utterance)}")
         if not reason.cited:
             say("  uncited: the line names no utterance")
             if reason.turn_words:

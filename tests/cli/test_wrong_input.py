@@ -190,6 +190,22 @@ def test_a_text_that_was_too_long_is_kept_when_the_second_round_comes_to_nothing
     assert any("precious words" in text for text in kept)
 
 
+def test_a_secret_in_a_block_is_replaced_and_said(fsagent: Run, memory: Path) -> None:
+    token = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    for command in (["edit", "human"], ["new", "other"]):
+        done = fsagent("block", *command, "--value", f"The token is {token}", "-w", "memory")
+        assert done.returncode == 0
+        assert "held a secret (github token)" in done.stderr and token not in done.stderr
+    plain = fsagent("block", "edit", "human", "--value", "- Likes tea.", "-w", "memory")
+    assert "secret" not in plain.stderr
+
+
+def test_why_takes_a_fact_of_several_words_without_quotes(fsagent: Run, memory: Path) -> None:
+    fsagent("block", "edit", "human", "--value", "- Likes green tea.", "-w", "memory")
+    done = fsagent("why", "Likes", "green", "tea", "-w", "memory")
+    assert (done.returncode, "core/human.md:6" in done.stdout) == (0, True)
+
+
 def test_ask_on_a_terminal_says_that_it_waits_for_the_question(memory: Path) -> None:
     with on_terminal("ask", "-w", "memory", cwd=memory.parent) as tty:
         tty.wait_for("Ctrl-D on a line of its own")
