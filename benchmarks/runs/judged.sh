@@ -5,7 +5,7 @@
 # The judge's address in OPENAI_BASE_URL, its key in OPENAI_API_KEY; CALIBRATION questions (default 30).
 # CACHE names a folder for its replies, so that several runs share the calibration's.
 set -euo pipefail
-judge=${1:?the judge's model}; report=${2:?the report to write}; shift 2
+judge=${1:?a model to judge}; report=${2:?the report to write}; shift 2
 export FSAGENT_TEMPERATURE=${FSAGENT_TEMPERATURE:-0}
 for run in "$@"; do
   fsagent bench locomo --evaluate-only --out "$run" --judge strict --judge generous \

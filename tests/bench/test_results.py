@@ -39,3 +39,13 @@ def test_a_published_report_holds_no_text_of_the_data(path: Path, locomo_file: P
             for turn in turns
         ]
         assert [text for text in texts if len(text) > 20 and text in published] == []
+
+
+@pytest.mark.parametrize(
+    "script", sorted((ROOT / "benchmarks" / "runs").glob("*.sh")), ids=lambda path: path.stem
+)
+def test_a_run_script_parses_and_says_what_it_wants(script: Path) -> None:
+    subprocess.run(["bash", "-n", str(script)], check=True)
+    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert re.search(r": [12]: (a|the) ", done.stderr), done.stderr
