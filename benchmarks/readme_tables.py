@@ -75,7 +75,41 @@ def _retrieval(runs: Runs) -> Iterator[list[str]]:
         ]
 
 
-TABLES: Mapping[str, Callable[[Runs], str]] = {"answers": answers, "retrieval": retrieval}
+def judges(runs: Runs) -> str:
+    """Return a judge a row: what it passed, and beside it what it passes that it should or should not."""
+    head = ["system", "judge", "right, 1-4", "n", "without a verdict"]
+    head += ["passes gold", "passes specific wrong", "passes vague wrong"]
+    return table(head, _judges(runs))
+
+
+def _judges(runs: Runs) -> Iterator[list[str]]:
+    for run in runs:
+        for judge in run["summary"].get("judges", {}).values():
+            scores, probes = judge.get("1-4"), judge["calibration"]
+            if scores is None:
+                continue
+            low, high = scores["interval"]
+            yield [
+                run["summary"]["system"],
+                judge["judge"],
+                f"{_percent(scores['score'])} [{_percent(low)}, {_percent(high)}]",
+                str(scores["n"]),
+                str(judge["errors"]),
+                *(_passed(probes[kind]) for kind in ("gold", "specific", "vague")),
+            ]
+
+
+def _passed(probe: Mapping[str, Any]) -> str:
+    passed = "-" if probe["passed"] is None else _percent(probe["passed"])
+    failed = f", {probe['errors']} without" if probe.get("errors") else ""
+    return f"{passed}, n {probe['n']}{failed}"
+
+
+TABLES: Mapping[str, Callable[[Runs], str]] = {
+    "answers": answers,
+    "retrieval": retrieval,
+    "judges": judges,
+}
 
 
 def filled(text: str) -> str:

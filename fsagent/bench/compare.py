@@ -17,13 +17,14 @@ from fsagent.bench.metrics.statistics import (
 )
 from fsagent.bench.report import table
 from fsagent.bench.rundir import Key, Row, RunDirectory
-from fsagent.bench.summary import GROUPS, Scores, score_answer, score_retrieval
+from fsagent.bench.summary import GROUPS, Scores, ranks, score_answer, score_retrieval
 from fsagent.errors import ConfigError
 
 RIGHT_F1 = 0.5
 """From this F1 on an answer counts as right for McNemar's test where no judge has spoken."""
 
-_METRICS = ("f1", "em", "recall@10", "recall@2000tok", "mrr")
+_RANKED = ("recall@10", "recall@2000tok", "mrr")
+_METRICS = ("f1", "em", *_RANKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class _Run:
     sha256: str
+    ranks: bool
     rows: Mapping[Key, Row]
     scores: Mapping[Key, Scores]
 
@@ -78,6 +80,8 @@ def compare(a: Path, b: Path) -> list[Difference]:
     judges = sorted(_names(first, "judge:") & _names(second, "judge:"))
     for group, categories in GROUPS.items():
         metrics = (*_METRICS, *judges) if group != "5" else ("refusal_rate", "recall@10")
+        if not (first.ranks and second.ranks):
+            metrics = tuple(name for name in metrics if name not in _RANKED)
         for metric in metrics:
             keys = [
                 key
@@ -170,7 +174,7 @@ def _read(path: Path) -> _Run:
                 scores[key][f"judge:{row['judge']} ({row['model']})"] = float(
                     row["label"] == "CORRECT"
                 )
-        return _Run(manifest["dataset"]["sha256"], rows, scores)
+        return _Run(manifest["dataset"]["sha256"], ranks(manifest), rows, scores)
     finally:
         run.close()
 
