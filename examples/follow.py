@@ -29,7 +29,7 @@ def main(folder: str) -> None:
                     case TextDelta(text=text):
                         print(text, end="")
                     case Finished(answer=answer):
-                        print(f"\n({answer.stop}, {len(answer.citations)} citations)")
+                        print(f"\n({answer.stop}, cites {len(answer.citations)})")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from fsagent.bench.judges import JUDGE_NAMES
 from fsagent.bench.systems.registry import SYSTEM_NAMES
 from fsagent.cli.common import complain, model_options, note, safe, say, say_json, settings_outside
 from fsagent.errors import ConfigError
+from fsagent.workspace.locate import check_outside
 
 if TYPE_CHECKING:
     from fsagent.bench.progress import Progress
@@ -112,8 +113,10 @@ def locomo(
     )
     if model is None and base_url is not None and settings.model == "offline":
         raise click.UsageError("--base-url needs the name of a model there: add --model NAME")
+    out = out or _default_out(options["system"], settings.model)
+    check_outside(out)
     chosen = BenchOptions(
-        out=out or _default_out(options["system"], settings.model),
+        out=out,
         samples=samples,
         categories=_categories(categories),
         settings=settings,
@@ -317,4 +320,5 @@ def fetch(name: str, out: Path) -> None:
     from fsagent.bench.fetch import LICENCE, fetch_locomo
 
     note(LICENCE)
+    check_outside(out)
     say(str(fetch_locomo(out)))

@@ -8,6 +8,7 @@ import click
 
 from fsagent.cli.common import counted, note, open_workspace, say, workspace_option
 from fsagent.errors import HistoryError
+from fsagent.workspace.locate import check_outside
 
 
 @click.command()
@@ -22,6 +23,7 @@ def export(file: str, force: bool, workspace: str | None) -> None:
     from fsagent.memory.history.bundle import export_bundle
 
     target = Path(file)
+    check_outside(target)
     if target.exists() and not force:
         raise HistoryError(f"{file} is there already; name another file, or add --force")
     with open_workspace(workspace) as opened:
@@ -37,6 +39,7 @@ def import_bundle(file: str, directory: str) -> None:
     """Lay the workspace of an exported file into a new folder, with its history."""
     from fsagent.memory.history.bundle import import_bundle as lay
 
+    check_outside(Path(directory))
     laid = lay(Path(file), Path(directory))
     for path in laid.refused:
         note(f"fsagent: left out, its name or kind is not one of memory: {path}")

@@ -11,6 +11,7 @@ import click
 from fsagent.cli.common import note, say
 from fsagent.config import Settings
 from fsagent.errors import WorkspaceError
+from fsagent.workspace.locate import check_outside
 
 if TYPE_CHECKING:
     from fsagent.agent.loop import Agent
@@ -43,6 +44,7 @@ def demo(directory: str | None) -> None:
     it sleep over a short chat, and runs the LoCoMo-style harness.
     """
     if directory is not None:
+        check_outside(Path(directory) / "memory")
         _show(Path(directory))
         note(f"Look around: fsagent ls -w {Path(directory) / 'memory'}")
         return
@@ -65,7 +67,7 @@ def _show(folder: Path) -> None:
     say("   with the lines they rest on; a newer one takes an older one's place")
     _sleep(chat)
     say()
-    say("4. The harness on the conversation of 1 (a handful of questions: it shows the form,")
+    say("4. The harness on the conversation of step 1 (a handful of questions: it shows the form,")
     say("   not how good anything is)")
     _bench(folder)
 

@@ -26,8 +26,10 @@ def init(directory: str) -> None:
 
     Files that are there already stay as they are.
     """
+    from fsagent.workspace.locate import check_outside
     from fsagent.workspace.template import lay_template
 
+    check_outside(Path(directory))
     laid = lay_template(Path(directory))
     say(
         f"Workspace {laid.root} is ready: {counted(len(laid.made), 'file')} made, {len(laid.kept)} there already."

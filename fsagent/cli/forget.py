@@ -12,6 +12,7 @@ import click
 from fsagent.cli.common import EXIT_NOTHING, counted, note, open_workspace, say, workspace_option
 from fsagent.cli.history import confirmed, open_history, shared_option, yes_option
 from fsagent.errors import HistoryError
+from fsagent.workspace.locate import check_outside
 
 if TYPE_CHECKING:
     from fsagent.memory.history.history import History
@@ -159,6 +160,7 @@ def _offer_backup(history: History, backup: str | None, *, yes: bool) -> None:
     if not backup:
         return
     target = Path(backup)
+    check_outside(target)
     if target.exists():
         raise HistoryError(f"{backup} is there already; name another file")
     history.commit_everything()

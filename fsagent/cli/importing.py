@@ -83,7 +83,9 @@ def _import_samples(
 ) -> list[dict[str, object]]:
     from fsagent.bench.datasets.locomo import load
     from fsagent.bench.ingest import import_samples
+    from fsagent.workspace.locate import check_outside
 
+    check_outside(folder / "sample")
     found = [sample for path in paths for sample in load(path).samples]
     known = [sample.sample_id for sample in found]
     if unknown := sorted(set(wanted) - set(known)):

@@ -42,6 +42,16 @@ def check_workspace(folder: Path) -> Path:
     return folder
 
 
+def check_outside(path: Path) -> None:
+    """Raise `WorkspaceError` for a path below a workspace: what is written there becomes its memory."""
+    for folder in path.resolve().parents:
+        if is_workspace(folder):
+            raise WorkspaceError(
+                f"{path} lies in the workspace {folder} and would become a part of its memory; "
+                "name a place outside of it"
+            )
+
+
 def is_workspace(folder: Path) -> bool:
     """Say whether a folder is a workspace: it holds the settings."""
     try:

@@ -30,6 +30,22 @@ def memory(fsagent: Run, tmp_path: Path) -> Path:
     return tmp_path / "memory"
 
 
+def write_sample(path: Path) -> None:
+    """Write a conversation of one turn with one question, in LoCoMo's form."""
+    turn = {"speaker": "Ada", "dia_id": "D1:1", "text": "I have a cat."}
+    sample = {
+        "sample_id": "a",
+        "conversation": {
+            "speaker_a": "Ada",
+            "speaker_b": "Bo",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [turn],
+        },
+        "qa": [{"question": "What pet?", "answer": "a cat", "evidence": ["D1:1"], "category": 4}],
+    }
+    path.write_text(json.dumps([sample]), encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
@@ -138,18 +154,7 @@ def test_what_an_import_may_not_have_meant_is_said(
 
 
 def test_a_bench_that_never_began_leaves_no_run_to_resume(fsagent: Run, tmp_path: Path) -> None:
-    turn = {"speaker": "Ada", "dia_id": "D1:1", "text": "I have a cat."}
-    sample = {
-        "sample_id": "a",
-        "conversation": {
-            "speaker_a": "Ada",
-            "speaker_b": "Bo",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [turn],
-        },
-        "qa": [{"question": "What pet?", "answer": "a cat", "evidence": ["D1:1"], "category": 4}],
-    }
-    (tmp_path / "data.json").write_text(json.dumps([sample]), encoding="utf-8")
+    write_sample(tmp_path / "data.json")
     command = ("bench", "locomo", "--data", "data.json", "--out", "run")
     failed = fsagent(*command, "--model", "nowhere")
     assert failed.returncode == 2
@@ -258,3 +263,29 @@ def test_the_newline_of_a_pipe_is_no_part_of_the_question(fsagent: Run, memory: 
     day = max(memory.glob("recall/*/*.jsonl"))
     said = [json.loads(line)["content"] for line in day.read_bytes().splitlines()]
     assert "Two\nlines?" in said and "Two\nlines?\n" not in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["init", "inner"],
+        ["import", "../data.json"],
+        ["export", "copy.bundle"],
+        ["import-bundle", "../x.bundle", "inner"],
+        ["forget", "--purge", "kitten", "--backup", "copy.bundle", "--yes"],
+        ["demo", "inner"],
+        ["bench", "locomo", "--data", "../data.json"],
+        ["bench", "fetch"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_laid_into_a_workspace_that_is_no_memory(
+    fsagent: Run, memory: Path, command: list[str]
+) -> None:
+    write_sample(memory.parent / "data.json")
+    names = {path.name for path in memory.iterdir()}
+    done = fsagent(*command, cwd=memory)
+    assert done.returncode == 2
+    assert "lies in the workspace" in done.stderr and "outside of it" in done.stderr
+    assert {path.name for path in memory.iterdir()} - {".git"} == names - {".git"}
+    assert fsagent("grep", "kitten", cwd=memory).returncode == 0
