@@ -50,17 +50,33 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the server reported them; None means unknown (a reported zero is unknown too)."""
+    """Tokens as the server reported them; None means unknown (a reported zero is unknown too).
+
+    `estimated` says that at least one count is our estimate.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
+    estimated: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             _sum(self.prompt_tokens, other.prompt_tokens),
             _sum(self.completion_tokens, other.completion_tokens),
             _sum(self.cached_tokens, other.cached_tokens),
+            self.estimated or other.estimated,
+        )
+
+    def or_estimate(self, prompt_tokens: int, completion_tokens: int) -> Usage:
+        """Return the usage with what was not reported estimated."""
+        if self.prompt_tokens and self.completion_tokens:
+            return self
+        return Usage(
+            self.prompt_tokens or prompt_tokens,
+            self.completion_tokens or completion_tokens,
+            self.cached_tokens,
+            True,
         )
 
     def as_dict(self) -> dict[str, int | None]:

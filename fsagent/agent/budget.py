@@ -33,21 +33,19 @@ class Spent:
 
 @dataclass(slots=True)
 class Budget:
-    """The budgets of a turn and of a day. `day` begins with what recall says the day has used."""
+    """The budgets of a turn and of a day. `day` begins with what all have used of it so far."""
 
     settings: Settings
     price: Price = no_price
     turn: Spent = field(default_factory=Spent)
     day: Spent = field(default_factory=Spent)
-    day_path: str = ""
 
-    def begin_turn(self, day_path: str, spent_today: Callable[[], Spent]) -> None:
-        """Start a turn's count; count the day anew where it changed and a day's budget is set."""
+    def begin_turn(self, spent_today: Callable[[], Spent]) -> None:
+        """Start a turn's count; count the day anew where a day's budget is set."""
         self.turn = Spent()
         limits = (self.settings.max_day_tokens, self.settings.max_day_usd)
-        if day_path != self.day_path:
-            self.day_path = day_path
-            self.day = spent_today() if any(limit is not None for limit in limits) else Spent()
+        if any(limit is not None for limit in limits):
+            self.day = spent_today()
 
     def add(self, model: str, usage: Usage) -> None:
         """Count one step; `usage` is estimated where the server reported none."""

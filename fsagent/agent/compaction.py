@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from fsagent.agent.queue import Unit
 from fsagent.errors import ModelError
-from fsagent.tokens import BYTES_PER_TOKEN, estimate_text
+from fsagent.tokens import BYTES_PER_TOKEN, estimate_message, estimate_request, estimate_text
 from fsagent.tools.scope import clip_bytes
 from fsagent.types import Message, Model, Usage
 
@@ -91,15 +91,19 @@ class ModelSummary:
             f"Summary so far:\n{previous or '(none)'}\n\nMessages:\n{said}\n\n"
             f"Write the new summary in at most {limit_tokens * 3 // 4} words."
         )
+        messages = [Message("system", self.prompt), Message("user", request)]
         try:
-            reply = self.model.complete([Message("system", self.prompt), Message("user", request)])
+            reply = self.model.complete(messages)
         except ModelError as err:
             log.warning("the summary failed (%s); a list of messages takes its place", err)
             return rule_summary(previous, units, limit_tokens), Usage()
         text = reply.message.content.strip()
+        usage = reply.usage.or_estimate(
+            estimate_request(messages, ()), estimate_message(reply.message)
+        )
         if not text or reply.finish_reason not in ("stop", "unknown"):
-            return rule_summary(previous, units, limit_tokens), reply.usage
-        return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN), reply.usage
+            return rule_summary(previous, units, limit_tokens), usage
+        return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN), usage
 
 
 def _pieces(units: Sequence[Unit], limit_tokens: int) -> Iterator[list[Unit]]:

@@ -22,7 +22,7 @@ from fsagent.agent.session import Session
 from fsagent.agent.streaming import iterate
 from fsagent.agent.turn import Turn
 from fsagent.agent.unanswered import Unanswered, last_unanswered
-from fsagent.agent.usage import known_price, spent_in
+from fsagent.agent.usage import DaySpent, known_price
 from fsagent.agent.versions import in_history
 from fsagent.config import Settings
 from fsagent.errors import ConfigError
@@ -73,7 +73,7 @@ class Agent:
         self._keeps_history = self._keeps_recall and history
         session = (last_session(workspace.recall) if resume else None) or new_turn_id(workspace)
         self._owns_search, self._own_summary = search is None, summarise is None
-        self._pressure = Pressure()
+        self._pressure, self._day = Pressure(), DaySpent(workspace, known_price)
         self._scope = self._new_scope(search)
         self.session = self._new_session(session, profile, tools, recorder, summarise)
         self._notices = self._opening_notices()
@@ -151,13 +151,11 @@ class Agent:
             raise ConfigError("the message is empty; write what you want to say or ask")
         for sentence in self.notices():
             on_event(Notice(sentence))
-        if self._keeps_history:
-            self._pressure.relieve(self.session, on_event)
-        self._scope.writes.clear()
-        recall = self.workspace.recall
-        day = recall.path_of(recall.now())
-        self.session.budget.begin_turn(day, lambda: self._spent_in(day))
         turn = Turn(self.session, new_turn_id(self.workspace), text, on_event, again=again)
+        if self._keeps_history:
+            self._relieve(turn, on_event)
+        self._scope.writes.clear()
+        self.session.budget.begin_turn(self._spent_today)
         with self._alive(), self._versioned(turn):
             return turn.run()
 
@@ -170,8 +168,19 @@ class Agent:
     def _versioned(self, turn: Turn) -> AbstractContextManager[None]:
         return in_history(self.session, turn) if self._keeps_history else nullcontext()
 
-    def _spent_in(self, day: str) -> Spent:
-        return spent_in(self.workspace.recall, day, self.session.budget.price)
+    def _relieve(self, turn: Turn, on_event: OnEvent) -> None:
+        try:
+            self._pressure.relieve(self.session, on_event)
+        except KeyboardInterrupt:
+            with self._alive():
+                turn.leave()
+            raise
+
+    def _spent_today(self) -> Spent:
+        if not self._keeps_recall:  # what it says is counted nowhere but here
+            return self.session.budget.day
+        recall = self.workspace.recall
+        return self._day.until_now(recall.path_of(recall.now()))
 
     def _load(self, model: Model | str) -> Model:
         if not isinstance(model, str):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsagent.errors import ConfigError
+from fsagent.errors import ConfigError, ToolError
 from fsagent.tools.files import FileTools
 from fsagent.tools.memory import MemoryTools
 from fsagent.tools.schema import Tool
@@ -77,6 +77,8 @@ def send_message(message: str) -> str:
     Args:
         message: What you say, e.g. `You moved to Oslo in May 2026. [2026-05-09:14]`.
     """
+    if not message.strip():
+        raise ToolError("Nothing was sent: the message is empty. Write what you say.")
     return "Sent."
 
 

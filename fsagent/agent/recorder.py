@@ -151,4 +151,4 @@ def _known(usage: Usage | None) -> dict[str, int] | None:
     if usage is None:
         return None
     known = {name: count for name, count in usage.as_dict().items() if count}
-    return known or None
+    return {**known, "estimated": 1} if usage.estimated else known or None

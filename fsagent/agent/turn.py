@@ -67,7 +67,8 @@ class Turn:
         self._again = again
         self.repeats = Repeats()
         self.step = self.tool_calls = self.heartbeats = self.empty = 0
-        self.usage, self.model_name, self.note = Usage(), session.model.name, ""
+        self.usage, self.counted = Usage(), Usage()
+        self.model_name, self.note = session.model.name, ""
         self.said: list[str] = []
         self.writers: list[str] = []
         self.running = ""
@@ -94,6 +95,12 @@ class Turn:
             end_taint(self.session, self.id)
             self.session.context.queue.drop_unfinished()
         return self._end(text, stop)
+
+    def leave(self) -> None:
+        """Keep the message of a turn that Ctrl-C stopped before its begin: a retry answers it."""
+        self._begin()
+        end_taint(self.session, self.id)
+        self.session.recorder.end(self.id, "interrupted")
 
     def _begin(self) -> None:
         session, message, again = self.session, Message("user", self.text), self._again
@@ -197,14 +204,10 @@ class Turn:
             self._emit(TextDelta(text))
 
     def _spend(self, completion: Completion, estimated: int) -> None:
-        usage = completion.usage
-        self.usage += usage
-        counted = Usage(
-            usage.prompt_tokens or estimated,
-            usage.completion_tokens or estimate_message(completion.message),
-            usage.cached_tokens,
-        )
-        self.session.budget.add(self.model_name, counted)
+        self.usage += completion.usage
+        said = estimate_message(completion.message)
+        self.counted = completion.usage.or_estimate(estimated, said)
+        self.session.budget.add(self.model_name, self.counted)
 
     def _tail(self) -> str:
         session, context = self.session, self.session.context
@@ -255,8 +258,6 @@ class Turn:
         context.fit_step()
         self._emit(Compacted(before, context.tokens(), len(evicted)))
 
-    # Taking its reply.
-
     def _take(self, completion: Completion) -> tuple[str, str] | None:
         """Keep a reply and run its calls; return the text and the stop where the turn is over."""
         message = self.session.with_own_ids(completion.message)
@@ -272,13 +273,13 @@ class Turn:
             return self._run_calls(message)
         if self.session.profile.heartbeats:
             self._emit(TextDelta(message.content))
-        return message.content.strip(), _stop_of(completion)
+        return "\n\n".join([*self.said, message.content.strip()]), _stop_of(completion)
 
     def _skip(self, kind: str, note: str, completion: Completion) -> None:
         """Leave a reply out of the conversation and tell the model why."""
         self.note = note
         self.session.recorder.mark(
-            self.id, kind, {"step": self.step}, model=self.model_name, usage=completion.usage
+            self.id, kind, {"step": self.step}, model=self.model_name, usage=self.counted
         )
 
     def _nudge(self, completion: Completion) -> None:
@@ -292,7 +293,7 @@ class Turn:
 
     def _keep(self, message: Message, completion: Completion) -> None:
         kept = self.session.recorder.message(
-            self.id, message, model=self.model_name, usage=completion.usage
+            self.id, message, model=self.model_name, usage=self.counted
         )
         self.session.context.add(message, turn=self.id, seq=kept.seq if kept else 0)
         self.partial.clear()
@@ -370,8 +371,6 @@ class Turn:
         if self.heartbeats > limit:
             raise TurnStopped("max_heartbeats", f"I stopped after {limit} heartbeats.")
         return None
-
-    # Ending otherwise.
 
     def _stopped(self, err: TurnStopped) -> tuple[str, str]:
         """Close a stopped turn with a last text: what was said, or the reason."""

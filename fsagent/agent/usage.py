@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fsagent.agent.budget import Price, Spent
-from fsagent.agent.sleep.log import usages_asleep
+from fsagent.agent.sleep.log import spent_asleep, usages_asleep
 from fsagent.errors import PathRejected
 from fsagent.memory.recall import Recall
 from fsagent.memory.workspace import Workspace
@@ -17,7 +17,10 @@ from fsagent.workspace.records import Record
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """What one role used of one model on one day. `usd` is None where the price is unknown."""
+    """What one role used of one model on one day. `usd` is None where the price is unknown.
+
+    `estimated` says that the server did not report all of it.
+    """
 
     day: str
     role: str
@@ -27,6 +30,7 @@ class UsageRow:
     completion_tokens: int
     cached_tokens: int
     usd: float | None
+    estimated: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
@@ -40,7 +44,7 @@ def usage_report(workspace: Workspace, *, since: str = "") -> tuple[UsageRow, ..
         day = path.rpartition("/")[2].removesuffix(".jsonl")
         if day < since:
             continue
-        for role, model, usage in _usages(workspace.recall, path):
+        for _, (role, model, usage) in _usages(workspace.recall, path):
             sums.setdefault((day, role, model), []).append(usage)
     for day, model, usage in usages_asleep(workspace):
         if day >= since:
@@ -51,9 +55,31 @@ def usage_report(workspace: Workspace, *, since: str = "") -> tuple[UsageRow, ..
 def spent_in(recall: Recall, path: str, price: Price) -> Spent:
     """Return what one day's file says was used."""
     spent = Spent()
-    for _, model, usage in _usages(recall, path):
+    for _, (_, model, usage) in _usages(recall, path):
         spent.add(usage, price(model, usage))
     return spent
+
+
+@dataclass(slots=True)
+class DaySpent:
+    """What a day has used so far, by all processes and asleep too; reads only what was added since."""
+
+    workspace: Workspace
+    price: Price
+    path: str = ""
+    line: int = 0
+    awake: Spent = field(default_factory=Spent)
+
+    def until_now(self, path: str) -> Spent:
+        """Return what the day of this file has used."""
+        if path != self.path:
+            self.path, self.line, self.awake = path, 0, Spent()
+        for line, (_, model, usage) in _usages(self.workspace.recall, path, after=self.line):
+            self.line = line
+            self.awake.add(usage, self.price(model, usage))
+        spent = spent_asleep(self.workspace, path)
+        spent.tokens, spent.usd = spent.tokens + self.awake.tokens, spent.usd + self.awake.usd
+        return spent
 
 
 def known_price(model: str, usage: Usage) -> float | None:
@@ -63,11 +89,14 @@ def known_price(model: str, usage: Usage) -> float | None:
     return prices.cost_usd(usage, model)
 
 
-def _usages(recall: Recall, path: str) -> Iterator[tuple[str, str, Usage]]:
+def _usages(
+    recall: Recall, path: str, *, after: int = 0
+) -> Iterator[tuple[int, tuple[str, str, Usage]]]:
+    """Yield the lines behind line `after` that hold a usage, with its role and model."""
     try:
-        for _, record in recall.read(path):
+        for line, record in recall.read(path, after=after):
             if record.usage:
-                yield _role(record), record.model or "", read_usage(record.usage)
+                yield line, (_role(record), record.model or "", read_usage(record.usage))
     except PathRejected as err:
         if err.code != "MISSING":
             raise
@@ -76,7 +105,10 @@ def _usages(recall: Recall, path: str) -> Iterator[tuple[str, str, Usage]]:
 def read_usage(shape: Mapping[str, Any]) -> Usage:
     """Return a usage from its JSON shape."""
     return Usage(
-        shape.get("prompt_tokens"), shape.get("completion_tokens"), shape.get("cached_tokens")
+        shape.get("prompt_tokens"),
+        shape.get("completion_tokens"),
+        shape.get("cached_tokens"),
+        bool(shape.get("estimated")),
     )
 
 
@@ -97,4 +129,5 @@ def _row(day: str, role: str, model: str, usages: list[Usage]) -> UsageRow:
         total.completion_tokens or 0,
         total.cached_tokens or 0,
         known_price(model, total),
+        total.estimated,
     )

@@ -44,7 +44,7 @@ def usage(workspace: str | None, as_json: bool, since: str) -> int:
         say(
             f"{row.day}  {row.role:<10} {row.model:<20} {row.requests:>5} requests "
             f"{row.prompt_tokens:>9} in ({row.cached_tokens} cached) {row.completion_tokens:>8} out"
-            f"  {cost}"
+            f"  {cost}{'  (partly estimated)' if row.estimated else ''}"
         )
     note(f"(prices of {PRICES_OF})" if rows else "(nothing was used)")
     return 0 if rows else EXIT_NOTHING

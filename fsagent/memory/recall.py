@@ -115,9 +115,11 @@ class Recall:
         """Return the paths of all day files, oldest first."""
         return list(day_paths(self._tree))
 
-    def read(self, path: str, bad: list[BadLine] | None = None) -> Iterator[tuple[int, Record]]:
-        """Yield a day's records with their line numbers; bad lines go into `bad`."""
-        for number, line in enumerate(self._lines(path), 1):
+    def read(
+        self, path: str, bad: list[BadLine] | None = None, *, after: int = 0
+    ) -> Iterator[tuple[int, Record]]:
+        """Yield a day's records behind line `after` with their line numbers; bad lines go into `bad`."""
+        for number, line in islice(enumerate(self._lines(path), 1), after, None):
             try:
                 yield number, decode(line)
             except ValueError as err:

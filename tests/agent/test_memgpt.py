@@ -91,6 +91,20 @@ def test_plain_text_is_taken_for_the_answer(memgpt) -> None:
     assert (answer.text, answer.stop) == ("Hello.", "answered")
 
 
+def test_plain_text_behind_a_message_hides_none_of_it(memgpt) -> None:
+    answer = memgpt([say("Hello!", request_heartbeat=True), "Bye."]).run("Hi")
+    assert (answer.text, answer.stop) == ("Hello!\n\nBye.", "answered")
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_an_empty_message_is_no_answer(workspace, memgpt, blank) -> None:
+    script = [say(blank, request_heartbeat=False), say("Hello!", request_heartbeat=False)]
+    agent = memgpt(script)
+    assert (agent.run("Hi").text, agent.model.requests[1].messages[-1].role) == ("Hello!", "system")
+    said = [record.content for _, _, record in workspace.recall.tail(20) if record.source]
+    assert said == ["Hello!"]
+
+
 def test_a_cheap_model_may_drive_the_heartbeats(memgpt, monkeypatch) -> None:
     cheap = Scripted([say("Cheap words.", request_heartbeat=False)], name="cheap")
     monkeypatch.setattr("fsagent.models.registry.load_model", lambda *_, **__: cheap)

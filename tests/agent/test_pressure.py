@@ -139,6 +139,28 @@ def test_a_model_that_fails_to_save_does_not_stop_the_chat(
     assert human(fast_workspace) == []
 
 
+def test_ctrl_c_while_it_saves_keeps_the_message(
+    fast_workspace: Workspace, make_agent: MakeAgent
+) -> None:
+    class Away(Talker):
+        def __call__(self, request: Request) -> Completion | str:
+            if any(spec.name == "memory_patch" for spec in request.tools) and not self.asked:
+                self.asked += 1
+                raise KeyboardInterrupt
+            return super().__call__(request)
+
+    agent = make_agent(Scripted(endless(Away())), context_tokens=4_096, history=True)
+    with pytest.raises(KeyboardInterrupt):
+        for number in range(60):
+            agent.run(f"Tree {number}." + " Ah." * 40)
+    text = f"Tree {number}." + " Ah." * 40
+    assert agent.unanswered is not None
+    assert agent.unanswered.text == text
+    assert agent.retry().stop == "answered"
+    asked = [record for _, _, record in fast_workspace.recall.tail(40) if record.role == "user"]
+    assert [record.content for record in asked].count(text) == 1
+
+
 def test_a_block_that_cannot_be_read_does_not_stop_the_chat(
     fast_workspace: Workspace, make_agent: MakeAgent
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from agent_kit import endless
 from fault_server import FaultServer, call_delta, chunk, stream, text
 
 from fsagent.agent.events import Finished, Notice, TextDelta, ToolFinished, ToolStarted
+from fsagent.agent.sleep.sleep import sleep
+from fsagent.agent.usage import usage_report
 from fsagent.errors import ConfigError, ModelError, ToolError
 from fsagent.memory.workspace import Workspace
 from fsagent.models.openai_chat import OpenAIChat
@@ -179,6 +182,37 @@ def test_a_day_budget_counts_earlier_turns(make_agent) -> None:
     make_agent([reply("Hi.", usage=Usage(900, 200))]).run("Hello")
     answer = make_agent(["Hi."], max_day_tokens=1_000).run("Hello")
     assert (answer.stop, answer.steps) == ("max_day_tokens", 0)
+
+
+def test_two_agents_share_the_budget_of_a_day(make_agent) -> None:
+    script = [reply("Hi.", usage=Usage(600, 20)) for _ in range(9)]
+    agents = [make_agent(script, max_day_tokens=1_000) for _ in range(2)]
+    stops = [agent.run("Hello").stop for _ in range(2) for agent in agents]
+    assert stops == ["answered", "answered", "max_day_tokens", "max_day_tokens"]
+
+
+def test_what_a_server_does_not_report_counts_in_the_next_process_too(
+    workspace, make_agent
+) -> None:
+    stops = []
+    with FaultServer().running() as server:
+        server.play(stream(chunk({"content": "Hi."}), chunk({}, "stop")))
+        for _ in range(5):
+            agent = make_agent(OpenAIChat("m", base_url=server.url), max_day_tokens=4_000)
+            stops.append(agent.run("Hello").stop)
+    assert (stops[0], stops[-1]) == ("answered", "max_day_tokens")
+    (row,) = usage_report(workspace)
+    assert row.estimated
+    assert 4_000 < row.prompt_tokens < 8_000
+
+
+def test_a_sleep_counts_in_the_budget_of_the_day(workspace, make_agent) -> None:
+    agent = make_agent([reply("Hi.", usage=Usage(100, 2))] * 3, max_day_tokens=1_000)
+    assert agent.run("I live in Oslo.").stop == "answered"
+    patch = call("memory_patch", edits=[])
+    report = sleep(workspace, Scripted([replace(patch, usage=Usage(2_000, 10))]))
+    assert report.usage.prompt_tokens == 2_000
+    assert agent.run("Hello").stop == "max_day_tokens"
 
 
 def test_a_failed_model_leaves_the_turn_on_disk(workspace, make_agent) -> None:
