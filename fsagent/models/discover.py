@@ -94,7 +94,7 @@ def _ask(port: int, kind: str, timeout_s: float) -> Found | None:
     if listed is None:
         return None
     owner = next((str(one.get("owned_by")) for one in listed if one.get("owned_by")), "")
-    names = tuple(str(one["id"]) for one in listed if "id" in one)
+    names = tuple(one["id"] for one in listed if isinstance(one.get("id"), str))
     return Found(_OWNERS.get(owner, kind), f"http://127.0.0.1:{port}/v1", names)
 
 
@@ -105,7 +105,7 @@ def _models(port: int, timeout_s: float) -> list[dict[str, Any]] | None:
         connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
         response = connection.getresponse()
         body = json.loads(response.read(MAX_BODY_BYTES)) if response.status == 200 else None
-    except (OSError, http.client.HTTPException, ValueError):
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
         return None
     finally:
         connection.close()

@@ -14,6 +14,9 @@ from fsagent.memory.facts import covers, fact_of
 from fsagent.memory.trust import Lineage
 from fsagent.tools.data_text import as_data, fenced
 
+MOST_VOUCHED = 1_000
+"""The longest sentence, in characters, that is compared; a megabyte of words would take minutes."""
+
 MOST_NAMED = 40
 """How many files of untrusted text are named; one is enough to hold an edit back."""
 
@@ -86,9 +89,10 @@ class Taint:
     def vouched(self, content: str) -> bool:
         """Say whether the person said all that a new line says, in one sentence of this turn."""
         words = _SUBJECT.sub("", fact_of(content.strip()).words)
-        if "\n" in content.strip() or not words:
+        if "\n" in content.strip() or not words or len(words) > MOST_VOUCHED:
             return False
-        return any(covers(sentence, words) for sentence in _SENTENCE.split(self.said))
+        sentences = (one for one in _SENTENCE.split(self.said) if len(one) <= MOST_VOUCHED)
+        return any(covers(sentence, words) for sentence in sentences)
 
     def _is_foreign(self, path: str) -> bool:
         return not self.lineage.origin(path, 1).is_trusted

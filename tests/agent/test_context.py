@@ -84,6 +84,27 @@ def test_every_request_fits_whatever_comes(make_agent) -> None:
         assert estimate_request(request.messages, request.tools) <= 8_192
 
 
+@pytest.mark.timeout(60)
+def test_a_megabyte_anywhere_neither_breaks_the_window_nor_takes_minutes(make_agent) -> None:
+    def big(number: int) -> str:
+        """Give much."""
+        return f"{number} y z " * 150_000
+
+    sizes: list[int] = []
+
+    def step(request: Any) -> Any:
+        sizes.append(estimate_request(request.messages, request.tools))
+        if len(sizes) % 3 == 0:
+            return "Words, many words. " * 50_000
+        kept = call("core_memory_append", label="human", content="tea and coffee to " * 50_000)
+        return calls(call("big", number=len(sizes)), kept)
+
+    agent = make_agent(Scripted(step for _ in range(99)), tools=[big], context_tokens=4_096)
+    for _ in range(3):
+        assert agent.run("rather tea than coffee to " * 40_000).stop == "answered"
+    assert max(sizes) <= agent.session.context.limit_tokens
+
+
 def test_a_small_window_is_told_and_works(make_agent) -> None:
     notices: list[str] = []
     agent = make_agent(endless("Fine, thanks. " * 20), context_tokens=4_096)

@@ -43,10 +43,11 @@ def test_a_server_is_found_with_its_kind_and_models(server: FaultServer, closed_
         Answer(b"not found", 404),
         body({"data": 5}),
         body([1]),
+        Answer(b"[" * 100_000),
         Answer(then="vanish"),
         Answer(b"", then="stall"),
     ],
-    ids=["a page", "404", "odd data", "a list", "no answer", "stalls"],
+    ids=["a page", "404", "odd data", "a list", "brackets", "no answer", "stalls"],
 )
 def test_something_else_on_the_port_is_not_taken_for_a_server(server, answer: Answer) -> None:
     server.play(answer)
