@@ -76,6 +76,8 @@ _QUOTA = re.compile(
     r"insufficient_quota|exceeded your current quota|billing|insufficient (credit|balance|fund)",
     re.I,
 )
+# A rate limit's text may speak of billing too: how to get a higher limit.
+_SOON = re.compile(r"rate.?limit.?(reached|exceeded)|(try|retry)( again)? in \d", re.I)
 _NO_TOOLS = re.compile(
     r"(not|n't) support(ed)?\b.{0,40}\b(tools?|function.?call)"
     r"|\b(tools?|function.?call\w*|tool.?use|tool.?choice)\b.{0,60}(not (supported|available|enabled)"
@@ -164,7 +166,7 @@ def classify(problem: Problem, *, sent: Collection[str] = ()) -> Fault:
     no_model = bool(_NO_MODEL.search(said))
     # The order matters: "maximum context length ... lower max_tokens" names a parameter too.
     rules: tuple[tuple[Kind, bool], ...] = (
-        ("quota", status == 402 or (status in (403, 429, None) and bool(_QUOTA.search(said)))),
+        ("quota", status == 402 or (status in (403, 429, None) and _lacks_quota(said))),
         ("auth", status == 401 or (status == 403 and not no_model)),
         ("overflow", status in (400, 413, 422, 500, None) and _overflows(said)),
         ("roles", status in (400, 422, 500, None) and bool(_ROLES.search(said))),
@@ -176,6 +178,11 @@ def classify(problem: Problem, *, sent: Collection[str] = ()) -> Fault:
     )
     kind: Kind = next((kind for kind, holds in rules if holds), "final")
     return Fault(kind, problem, parameters=_refused(problem, said, sent))
+
+
+def _lacks_quota(said: str) -> bool:
+    comes_again = _SOON.search(said) and "insufficient_quota" not in said
+    return bool(_QUOTA.search(said)) and not comes_again
 
 
 def _overflows(said: str) -> bool:

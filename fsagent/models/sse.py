@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -54,4 +55,5 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
     for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            yield line.removesuffix(b"\r").decode("utf-8", "replace")
+            # A byte order mark may open a stream; no field begins with one.
+            yield line.removesuffix(b"\r").removeprefix(BOM_UTF8).decode("utf-8", "replace")

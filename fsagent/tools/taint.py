@@ -22,6 +22,9 @@ MOST_NAMED = 40
 
 _SENTENCE = re.compile(r"[.!?;\n]+\s*")
 _SUBJECT = re.compile(r"^(?:(?:the )?(?:user|person|human)\b\s*)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"^(?:please )?(?:remember|note|know|keep in mind)(?: that)?\b[ ,:]*", re.IGNORECASE
+)
 _DIFF_PATH = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)", re.MULTILINE)
 
 
@@ -92,7 +95,7 @@ class Taint:
         if "\n" in content.strip() or not words or len(words) > MOST_VOUCHED:
             return False
         sentences = (one for one in _SENTENCE.split(self.said) if len(one) <= MOST_VOUCHED)
-        return any(covers(sentence, words) for sentence in sentences)
+        return any(covers(_ASKED.sub("", sentence), words) for sentence in sentences)
 
     def _is_foreign(self, path: str) -> bool:
         return not self.lineage.origin(path, 1).is_trusted

@@ -29,6 +29,16 @@ pytestmark = pytest.mark.usefixtures("counted_fault")
 
 BUSY = {
     "429": error("Rate limit reached", 429, code="rate_limit_exceeded"),
+    "429 that tells where to pay for more": error(
+        "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 29000. Please try again "
+        "in 1.2s. You can increase your rate limit by adding a payment method to your account at "
+        "https://platform.openai.com/account/billing.",
+        429,
+        code="rate_limit_exceeded",
+    ),
+    "429 of a quota of a minute": error(
+        "You exceeded your current quota, please check your plan. Please retry in 34.07s.", 429
+    ),
     "500": error("The server had an error", 500),
     "502 with a page": Answer(b"<html>Bad gateway</html>", 502, content_type="text/html"),
     "503 while a model loads": error("Loading model", 503, type="unavailable_error"),
@@ -285,6 +295,16 @@ def test_a_usage_of_zero_or_nonsense_is_unknown(
 ) -> None:
     server.play(stream(chunk({"content": "Hi"}), chunk({}, "stop", usage=usage)))
     assert connect().complete(ASK).usage == Usage()
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["no mark", "byte order mark"])
+def test_a_stream_is_read_whole_whatever_its_mark_and_line_ends(
+    server: FaultServer, connect: Connect, mark: bytes, ending: bytes
+) -> None:
+    sent = mark + OK.body.replace(b"\n", ending)
+    server.play(Answer(sent, content_type="text/event-stream"))
+    assert connect().complete(ASK).message.content == "You have a dog."
 
 
 @pytest.mark.parametrize("content", ["", None, "  \n"])
