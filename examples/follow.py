@@ -20,7 +20,7 @@ def main(folder: str) -> None:
         )
         print(f"imported {path}")
         with Agent(workspace, model="offline") as agent:
-            for event in agent.events("What is the boat called?"):
+            for event in agent.stream("What is the boat called?"):
                 match event:
                     case ToolStarted(summary=summary):
                         print(f"> {summary}")

@@ -81,15 +81,11 @@ class Agent:
             self._recover()
         self.restored = restore(self.session) if resume else 0
 
-    def run(self, text: str) -> Answer:
-        """Answer one message; the turn is on disk when this returns."""
-        return self._turn(text, _ignore)
-
-    def stream(self, text: str, on_event: OnEvent) -> Answer:
-        """Answer one message, telling `on_event` what happens as it happens."""
+    def run(self, text: str, on_event: OnEvent = _ignore) -> Answer:
+        """Answer one message, telling `on_event` what happens; the turn is on disk when this returns."""
         return self._turn(text, on_event)
 
-    def events(self, text: str) -> Iterator[Event]:
+    def stream(self, text: str) -> Iterator[Event]:
         """Answer one message, yielding what happens; the last event is `Finished`."""
         return iterate(lambda on_event: self._turn(text, on_event))
 

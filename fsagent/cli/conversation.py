@@ -55,7 +55,7 @@ class Conversation:
         if text.startswith("/") and "\n" not in text:
             self._command(text.strip())
         elif text.strip():
-            self._turn(partial(self._agent.stream, text, self._screen.show))
+            self._turn(partial(self._agent.run, text, self._screen.show))
         return None
 
     def _command(self, line: str) -> None:

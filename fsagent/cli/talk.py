@@ -164,7 +164,7 @@ def _agent(
 def _answer(agent: Agent, text: str | None, screen: Screen) -> Answer:
     """Answer a question, or with None the last one that got no answer."""
     with screen.turn():
-        return agent.retry(screen.show) if text is None else agent.stream(text, screen.show)
+        return agent.retry(screen.show) if text is None else agent.run(text, screen.show)
 
 
 def _wants_retry(memory: Workspace) -> bool:

@@ -54,7 +54,7 @@ def test_half_is_evicted_behind_a_summary_at_the_head(workspace, make_agent) -> 
     agent = make_agent(model, context_tokens=8_192)
     events: list[Any] = []
     for number in range(40):
-        agent.stream(f"message {number} " + "x" * 400, events.append)
+        agent.run(f"message {number} " + "x" * 400, events.append)
     compacted = [event for event in events if isinstance(event, Compacted)]
     assert compacted
     assert all(one.after_tokens < one.before_tokens * 0.8 for one in compacted)
@@ -109,7 +109,7 @@ def test_a_small_window_is_told_and_works(make_agent) -> None:
     notices: list[str] = []
     agent = make_agent(endless("Fine, thanks. " * 20), context_tokens=4_096)
     for number in range(60):
-        answer = agent.stream(
+        answer = agent.run(
             f"How are you, {number}? " + "la " * 50,
             lambda event: notices.append(event.text) if isinstance(event, Notice) else None,
         )

@@ -56,10 +56,10 @@ def test_5000_messages_in_8k_tokens(fast_workspace, make_agent) -> None:
 
     agent.run(FIRST)
     for number in range(1, TURNS):
-        answer = agent.stream(f"Day {number}: I went for a walk and saw tree {number}.", on_event)
+        answer = agent.run(f"Day {number}: I went for a walk and saw tree {number}.", on_event)
         assert answer.stop == "answered"
         model.requests.clear()
-    answer = agent.stream("What was my first pet?", on_event)
+    answer = agent.run("What was my first pet?", on_event)
 
     assert steps.count(True) > 20
     assert talker.largest <= 8_192

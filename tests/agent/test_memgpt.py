@@ -19,7 +19,7 @@ def memgpt(make_agent):  # type: ignore[no-untyped-def]
 
 def test_send_message_with_no_heartbeat_ends_the_turn(workspace, memgpt) -> None:
     shown: list[str] = []
-    answer = memgpt([say("Hello!", request_heartbeat=False)]).stream(
+    answer = memgpt([say("Hello!", request_heartbeat=False)]).run(
         "Hi", lambda event: shown.append(event.text) if isinstance(event, TextDelta) else None
     )
     assert (answer.text, answer.stop, answer.steps) == ("Hello!", "answered", 1)

@@ -69,7 +69,7 @@ class Session:
         model = Scripted([*calls, said(self.injection.profile, answer)])
         self.models.append(model)
         self.agent.session.model = model
-        self.agent.stream(question, self._heard)
+        self.agent.run(question, self._heard)
 
     def run(self) -> None:
         """Come across the text, obey it at once, wait as it says, obey it again; then a new session."""

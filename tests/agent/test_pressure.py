@@ -67,7 +67,7 @@ def test_a_fact_of_message_10_is_in_core_at_message_400(
 
     for number in range(1, 201):  # a message and its reply each
         text = TOLD if number == 5 else f"Day {number}: I saw tree {number} on my walk, and a fox."
-        assert agent.stream(text, on_event).stop == "answered"
+        assert agent.run(text, on_event).stop == "answered"
 
     (fact,) = human(fast_workspace)
     assert fact.words == FACT
@@ -96,7 +96,7 @@ def test_the_offline_model_keeps_what_was_said_in_a_small_window(
         text = told.get(
             number, f"Day {number}: tree {number} stood there in the rain." + " Ah." * 30
         )
-        assert agent.stream(text, on_event).stop == "answered"
+        assert agent.run(text, on_event).stop == "answered"
 
     facts = {fact.words: said_at(fast_workspace, fact) for fact in human(fast_workspace)}
     assert facts == {"Is called Anna.": told[3], "Lives in Lisbon.": told[90]}
@@ -175,7 +175,7 @@ def test_a_block_that_cannot_be_read_does_not_stop_the_chat(
             notices.append(event.text)
 
     for number in range(60):
-        assert agent.stream(f"Tree {number}." + " Ah." * 40, on_event).stop == "answered"
+        assert agent.run(f"Tree {number}." + " Ah." * 40, on_event).stop == "answered"
     assert any("Nothing was saved" in text and "core/broken.md" in text for text in notices)
 
 

@@ -95,7 +95,7 @@ def test_an_edit_whose_anchor_is_gone_goes_to_quarantine(
 def test_the_person_is_told_at_the_next_turn(workspace, make_agent, monkeypatch) -> None:
     crash(workspace, make_agent, monkeypatch, [APPEND], kind="tool", after=False)
     notices: list[str] = []
-    make_agent(["Hi."]).stream(
+    make_agent(["Hi."]).run(
         "Hello", lambda event: notices.append(event.text) if isinstance(event, Notice) else None
     )
     assert notices == [

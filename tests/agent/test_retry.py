@@ -95,7 +95,7 @@ def test_half_an_answer_is_not_shown_to_the_model_again(workspace, make_agent) -
 
     agent = make_agent(["It is called", lambda request: str(spoken(request)[1:])])
     with pytest.raises(KeyboardInterrupt):
-        agent.stream(ASKED, stop)
+        agent.run(ASKED, stop)
     assert agent.retry().text == "[]"
     later = make_agent([lambda request: str([text for _, text in spoken(request)])], resume=True)
     assert later.run("And?").text == str([ASKED, "[]", "And?"])

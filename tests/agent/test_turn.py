@@ -48,7 +48,7 @@ def test_a_message_is_in_recall_before_it_is_shown(workspace, make_agent) -> Non
     def on_event(event: Any) -> None:
         seen.append((type(event).__name__, kinds(workspace)))
 
-    make_agent([call("list_files"), "Done."]).stream("Go", on_event)
+    make_agent([call("list_files"), "Done."]).run("Go", on_event)
     by_name = dict(reversed(seen))
     assert by_name["ToolStarted"][-1] == "assistant"
     assert by_name["ToolFinished"][-1] == "tool"
@@ -104,7 +104,7 @@ def test_tool_failures_are_results_and_the_turn_goes_on(make_agent) -> None:
 def test_max_steps_ends_with_a_text_the_person_sees(workspace, make_agent) -> None:
     script = [call("list_files", path=path) for path in ("core", "archival", "recall", ".")]
     events: list[Any] = []
-    answer = make_agent(script, max_steps=3).stream("Go on", events.append)
+    answer = make_agent(script, max_steps=3).run("Go on", events.append)
     assert answer.stop == "max_steps"
     assert "3 steps" in answer.text
     assert [event.text for event in events if isinstance(event, Notice)] == [answer.text]
@@ -229,7 +229,7 @@ def test_ctrl_c_keeps_what_was_said(workspace, make_agent) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_agent(["one two three"]).stream("Count", stop)
+        make_agent(["one two three"]).run("Count", stop)
     records = [record for _, _, record in workspace.recall.tail(10)]
     assert records[-2].content == "one two"
     assert records[-1].content == '{"stop":"interrupted"}'
@@ -252,7 +252,7 @@ def test_ctrl_c_in_a_tool_leaves_a_conversation_that_goes_on(make_agent) -> None
 
 def test_events_come_as_an_iterator_too(make_agent) -> None:
     agent = make_agent([calls(call("list_files"), call("list_files", path="core")), "Both."])
-    events = list(agent.events("Look"))
+    events = list(agent.stream("Look"))
     assert [type(event) for event in events] == [
         ToolStarted, ToolFinished, ToolStarted, ToolFinished, TextDelta, Finished,
     ]  # fmt: skip

@@ -237,7 +237,7 @@ def test_the_person_is_told_once_and_the_model_sees_the_message(roomy: Workspace
 
     model = Scripted([call("core_memory_append", label="keys", content=KEY), reply("Done.")])
     seen: list[Event] = []
-    Agent(roomy, model).stream(f"Keep {KEY}", seen.append)
+    Agent(roomy, model).run(f"Keep {KEY}", seen.append)
     told = [event.text for event in seen if isinstance(event, Notice) and "secret" in event.text]
     assert told == ["A secret in your message is not stored (openai key)."]
     assert KEY in model.requests[0].messages[-2].content
