@@ -72,7 +72,10 @@ class Terminal:
                 self.type(keys)
             self._pump(1)
             time.sleep(0.2)
-        return self.process.wait(1)
+        status = self.process.wait(1)
+        while self._pump(0.2) and select.select([self._descriptor], [], [], 0)[0]:
+            pass
+        return status
 
     def _pump(self, timeout_s: float) -> bool:
         """Read what there is; False where there will be no more."""
