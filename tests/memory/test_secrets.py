@@ -224,9 +224,9 @@ def test_hostile_text_is_searched_in_time_that_grows_with_its_size(memory: Works
     for piece in ("sk-", "eyJ", "password=", "a/", "-----BEGIN PRIVATE KEY-----", "a:b@", "://a:",
                   "Ab1" * 8 + "\n", "-----BEGIN CERTIFICATE-----\n", "glpat-a.", "bearer "):  # fmt: skip
         text = piece * (400_000 // len(piece))
-        started = time.perf_counter()
+        started = time.process_time()
         memory.tree.secrets.find(text)
-        assert time.perf_counter() - started < 10, piece
+        assert time.process_time() - started < 10, piece
 
 
 # What is told.

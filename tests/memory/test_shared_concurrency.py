@@ -13,17 +13,28 @@ from fsagent.memory.workspace import Workspace
 
 EDITOR = """
 import sys
+from fsagent.errors import WorkspaceLocked
 from fsagent.memory.workspace import Workspace
 root, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+def insisting(edit, *arguments, **named):
+    # On a machine under load a lock may be held for long: that is told, and tried again.
+    for _ in range(30):
+        try:
+            return edit(*arguments, **named)
+        except WorkspaceLocked:
+            pass
+    raise SystemExit("the lock was never free")
+
 with Workspace.open(root) as memory:
     print("ready", flush=True); sys.stdin.readline()
     core = memory.core
     for number in range(count):
-        core.append("board", f"- {name} {number}?")
-        core.replace("board", f"- {name} {number}?", f"- {name} {number}!")
+        insisting(core.append, "board", f"- {name} {number}?")
+        insisting(core.replace, "board", f"- {name} {number}?", f"- {name} {number}!")
         base = core.block("board").value
         new = base.replace(f"- {name} {number}!", f"- {name} {number}.")
-        core.write("board", f"{new}\\n- {name} {number} again.", base=base)
+        insisting(core.write, "board", f"{new}\\n- {name} {number} again.", base=base)
 """
 
 NAIVE = """
