@@ -12,6 +12,10 @@ from fsagent.models.wire import BROKEN_OFF, mended, read_finish, read_usage
 from fsagent.types import FinishReason, ToolCall, Usage
 
 
+MAX_REPLY_CHARS = 600_000
+"""Beyond this a reply counts as cut by its length: local servers without a limit write for ever."""
+
+
 @dataclass(slots=True)
 class _Call:
     id: str = ""
@@ -89,6 +93,14 @@ class Reply:
         if index is not None or id:
             self._places[index if index is not None else id] = place
         return self._calls[place]
+
+    def is_endless(self) -> bool:
+        """Cut a reply that is longer than any model's; return whether it was."""
+        size = len(self.text) + sum(len(call.arguments) for call in self._calls)
+        if self.finish is None and size > MAX_REPLY_CHARS:
+            self.finish = "length"
+            return True
+        return False
 
     def end(self) -> None:
         """Note that the server has sent all of it; without a finish reason that one is unknown."""

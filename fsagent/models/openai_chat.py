@@ -247,6 +247,8 @@ class OpenAIChat:
                     raise faults.classify(faults.read_problem(chunk), sent=sent)
                 reply.add(chunk)
                 grow(reply.text)
+                if reply.is_endless():
+                    break
         if not reply.choices:
             raise Fault("broken", Problem("the reply holds no choices"), malformed=True)
         if reply.finish is None:

@@ -249,6 +249,16 @@ def test_a_reply_cut_by_a_filter_says_so(
     assert connect().complete(ASK).finish_reason == "content_filter"
 
 
+@pytest.mark.parametrize("called", [False, True], ids=["text", "a call"])
+def test_a_reply_without_end_is_cut(server: FaultServer, connect: Connect, called: bool) -> None:
+    words = "word " * 20_000
+    deltas = [call_delta(0, "a", "grep", words) if called else {"content": words}] * 8
+    server.play(stream(*map(chunk, deltas), done=False, then="stall"))
+    completion = connect(max_retries=0).complete(ASK, [GREP])
+    assert (completion.finish_reason, completion.calls_were_cut) == ("length", called)
+    assert completion.message.tool_calls == ()
+
+
 def test_a_stream_that_drops_inside_a_call_runs_nothing(
     server: FaultServer, connect: Connect
 ) -> None:
