@@ -11,7 +11,6 @@ from typing import Any
 from fsagent.models.wire import BROKEN_OFF, mended, read_finish, read_usage
 from fsagent.types import FinishReason, ToolCall, Usage
 
-
 MAX_REPLY_CHARS = 600_000
 """Beyond this a reply counts as cut by its length: local servers without a limit write for ever."""
 
