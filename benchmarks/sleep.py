@@ -2,6 +2,7 @@
 
     python benchmarks/sleep.py locomo3.json OUT [--sample ID]... [--model NAME --base-url URL]
                                [--minutes N] [--context-tokens N] [--core-tokens N]
+                               [--prompt FILE]
 
 Each turn is a message of its speaker in a chat with the offline model, at the time it was said;
 after each session memory sleeps, with the offline model or with MODEL. Then the workspace is
@@ -108,6 +109,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no session after so long")
     parser.add_argument("--context-tokens", type=int, default=32_768)
     parser.add_argument("--core-tokens", type=int, default=2_000)
+    parser.add_argument("--prompt", type=Path, help="a prompts/sleep.md of one's own")
     given = parser.parse_args()
     settings = Settings(
         timezone="UTC",
@@ -126,11 +128,14 @@ def main() -> None:
     rows = []
     for sample in locomo.load(given.data).samples:
         if not given.sample or sample.sample_id in given.sample:
-            rows.append(run(sample, given.out, settings, deadline=time.time() + given.minutes * 60))
+            deadline = time.time() + given.minutes * 60
+            rows.append(run(sample, given.out, settings, deadline=deadline, prompt=given.prompt))
     print(table(rows))
 
 
-def run(sample: Sample, out: Path, settings: Settings, *, deadline: float) -> Figures:
+def run(
+    sample: Sample, out: Path, settings: Settings, *, deadline: float, prompt: Path | None = None
+) -> Figures:
     """Feed one conversation, sleep after each session, and return the figures."""
     root = out / sample.sample_id
     shutil.rmtree(root, ignore_errors=True)
@@ -141,6 +146,9 @@ def run(sample: Sample, out: Path, settings: Settings, *, deadline: float) -> Fi
         Workspace.init(root, settings=settings, clock=clock) as workspace,
         Agent(workspace, "offline", settings=settings) as agent,
     ):
+        if prompt is not None:
+            (root / "prompts").mkdir(exist_ok=True)
+            shutil.copy(prompt, root / "prompts/sleep.md")
         for session in sample.sessions:
             if time.time() > deadline:
                 break
