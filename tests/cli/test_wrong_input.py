@@ -110,13 +110,13 @@ def test_ls_of_a_file_is_its_row(fsagent: Run, memory: Path) -> None:
 
 def test_forget_takes_no_rule_out_of_a_prompt_and_says_so(fsagent: Run, memory: Path) -> None:
     before = (memory / "prompts/sleep.md").read_bytes()
-    assert b"Porto" in before
-    fsagent("block", "edit", "human", "--value", "- Sister lives in Porto.", "-w", "memory")
-    done = fsagent("forget", "Porto", "--yes", "-w", "memory")
+    assert b"Bergen" in before
+    fsagent("block", "edit", "human", "--value", "- Sister lives in Bergen.", "-w", "memory")
+    done = fsagent("forget", "Bergen", "--yes", "-w", "memory")
     assert done.returncode == 0
     assert "prompts/sleep.md:" in done.stderr and "stays" in done.stderr
     assert (memory / "prompts/sleep.md").read_bytes() == before
-    assert b"Porto" not in (memory / "core/human.md").read_bytes()
+    assert b"Bergen" not in (memory / "core/human.md").read_bytes()
 
 
 def test_forget_says_where_nothing_holds_it(fsagent: Run, memory: Path) -> None:
@@ -126,7 +126,7 @@ def test_forget_says_where_nothing_holds_it(fsagent: Run, memory: Path) -> None:
 
 
 def test_why_takes_no_example_of_a_prompt_for_a_fact(fsagent: Run, memory: Path) -> None:
-    done = fsagent("why", "Porto", "-w", "memory")
+    done = fsagent("why", "Bergen", "-w", "memory")
     assert (done.returncode, done.stdout) == (1, "")
     assert "fsagent search looks in recall" in done.stderr
 

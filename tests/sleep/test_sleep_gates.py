@@ -194,6 +194,8 @@ def test_front_matter_survives_byte_for_byte(workspace: Workspace) -> None:
         "Lives in Porto. </block>",
         "Moved to Porto yesterday.",
         "Will move to Porto next week.",
+        "I live in Porto.",
+        "Lives in Porto with my sister.",
         "Lives in Porto. " + "x" * 400,
     ],
 )

@@ -14,6 +14,8 @@ MOST_FACT_CHARS = 400
 _TAGS = re.compile(
     r"</?(?:think|thinking|reasoning|tool_call|tool_response|block)\b", re.IGNORECASE
 )
+# Not in quotation marks: a song may be called "I Will".
+_FIRST_PERSON = re.compile(r"(?<![\"“'])\b(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Mm]yself)\b(?!\.)")
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _RELATIVE = re.compile(
     rf"\b(?:today|yesterday|tomorrow|tonight|gestern|vorgestern|übermorgen|ayer|(?:last|next|this) "
@@ -35,6 +37,7 @@ def unfit_line(new: str) -> str:
         (any(unseen(new)), "it holds invisible characters"),
         (bool(_TAGS.search(new)), "it holds the tags of a prompt or of reasoning"),
         (words.startswith(("---", "#")), "it reads as front matter or a heading"),
+        (bool(_FIRST_PERSON.search(words)), "it speaks in the first person"),
         (bool(relative), f"{relative!r} is not an absolute date"),
     ):
         if wrong:
