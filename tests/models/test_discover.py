@@ -106,7 +106,7 @@ def test_ports_that_do_not_answer_take_no_longer_together_than_one(server) -> No
         begun = time.monotonic()
         ports = {server.port: "Ollama", dripping.port: "vLLM"}
         assert discover(ports, timeout_s=QUICK_TIMEOUT_S) == []
-        assert time.monotonic() - begun < QUICK_TIMEOUT_S + 0.1
+        assert time.monotonic() - begun < QUICK_TIMEOUT_S + 1.0
 
 
 def test_the_first_model_that_can_talk_is_taken() -> None:
