@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from fsagent.types import Message, ToolSpec
 
+T = TypeVar("T")
 BYTES_PER_TOKEN = 4
 MESSAGE_OVERHEAD_TOKENS = 4
 
@@ -32,3 +34,18 @@ def estimate_request(messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
         for spec in tools
     )
     return sum(map(estimate_message, messages)) + schemas
+
+
+def in_pieces(items: Iterable[T], tokens: Callable[[T], int], limit: int) -> Iterator[list[T]]:
+    """Yield items in their order, in lists of at most `limit` tokens; a larger one stands alone."""
+    piece: list[T] = []
+    used = 0
+    for item in items:
+        size = tokens(item)
+        if piece and used + size > limit:
+            yield piece
+            piece, used = [], 0
+        piece.append(item)
+        used += size
+    if piece:
+        yield piece

@@ -79,6 +79,16 @@ class Usage:
             True,
         )
 
+    @classmethod
+    def from_dict(cls, shape: Mapping[str, Any]) -> Usage:
+        """Return a usage of its JSON shape, `estimated` with it where it stands there."""
+        return cls(
+            shape.get("prompt_tokens"),
+            shape.get("completion_tokens"),
+            shape.get("cached_tokens"),
+            bool(shape.get("estimated")),
+        )
+
     def as_dict(self) -> dict[str, int | None]:
         """Return the JSON shape of a usage."""
         return {

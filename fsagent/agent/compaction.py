@@ -14,7 +14,13 @@ from dataclasses import dataclass, field
 
 from fsagent.agent.queue import Unit
 from fsagent.errors import ModelError
-from fsagent.tokens import BYTES_PER_TOKEN, estimate_message, estimate_request, estimate_text
+from fsagent.tokens import (
+    BYTES_PER_TOKEN,
+    estimate_message,
+    estimate_request,
+    estimate_text,
+    in_pieces,
+)
 from fsagent.tools.scope import clip_bytes
 from fsagent.types import Message, Model, Usage
 
@@ -75,7 +81,7 @@ class ModelSummary:
 
     def __call__(self, previous: str, units: Sequence[Unit], limit_tokens: int) -> Summary:
         """Return the new summary; falls back to the rule where the model fails."""
-        pieces = list(_pieces(units, int(self.context_tokens * PIECE_SHARE)))
+        pieces = list(in_pieces(units, _unit_tokens, int(self.context_tokens * PIECE_SHARE)))
         summary, late = previous, pieces[-MAX_PIECES:]
         for piece in pieces[:-MAX_PIECES]:
             summary = rule_summary(summary, piece, limit_tokens)
@@ -106,18 +112,8 @@ class ModelSummary:
         return clip_bytes(text, limit_tokens * BYTES_PER_TOKEN), usage
 
 
-def _pieces(units: Sequence[Unit], limit_tokens: int) -> Iterator[list[Unit]]:
-    piece: list[Unit] = []
-    used = 0
-    for unit in units:
-        size = sum(estimate_text(line) for line in _lines(unit, limit_bytes=2_000))
-        if piece and used + size > limit_tokens:
-            yield piece
-            piece, used = [], 0
-        piece.append(unit)
-        used += size
-    if piece:
-        yield piece
+def _unit_tokens(unit: Unit) -> int:
+    return sum(estimate_text(line) for line in _lines(unit, limit_bytes=2_000))
 
 
 def _lines(unit: Unit, *, limit_bytes: int = LINE_BYTES) -> Iterator[str]:

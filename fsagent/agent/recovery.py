@@ -53,6 +53,15 @@ def session_lock(session: str) -> str:
     return f"session-{session}"
 
 
+def is_in_turn(workspace: Workspace, session: str) -> bool:
+    """Say whether a process that is alive is in a turn of this session."""
+    try:
+        with workspace.tree.lock(session_lock(session), timeout_s=LIVE_LOCK_S):
+            return False
+    except WorkspaceLocked:
+        return True
+
+
 def recover(workspace: Workspace, toolbox: Toolbox) -> tuple[Interrupted, ...]:
     """Close every turn without an end, but for those whose process is still alive."""
     workspace.tree.state.drop_spare_locks()

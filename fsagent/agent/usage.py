@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,20 +96,10 @@ def _usages(
     try:
         for line, record in recall.read(path, after=after):
             if record.usage:
-                yield line, (_role(record), record.model or "", read_usage(record.usage))
+                yield line, (_role(record), record.model or "", Usage.from_dict(record.usage))
     except PathRejected as err:
         if err.code != "MISSING":
             raise
-
-
-def read_usage(shape: Mapping[str, Any]) -> Usage:
-    """Return a usage from its JSON shape."""
-    return Usage(
-        shape.get("prompt_tokens"),
-        shape.get("completion_tokens"),
-        shape.get("cached_tokens"),
-        bool(shape.get("estimated")),
-    )
 
 
 def _role(record: Record) -> str:

@@ -54,10 +54,7 @@ def sleeps(workspace: Workspace, *, day: str = "") -> Iterator[dict[str, Any]]:
 def usages_asleep(workspace: Workspace) -> Iterator[tuple[str, str, Usage]]:
     """Yield the day, the model and the usage of each sleep."""
     for row in sleeps(workspace):
-        shape = row.get("usage") or {}
-        usage = Usage(
-            shape.get("prompt_tokens"), shape.get("completion_tokens"), shape.get("cached_tokens")
-        )
+        usage = Usage.from_dict(row.get("usage") or {})
         yield str(row.get("day")), str(row.get("model")), usage
 
 

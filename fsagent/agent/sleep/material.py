@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fsagent.agent.recorder import SAID
-from fsagent.agent.recovery import session_lock
-from fsagent.errors import WorkspaceLocked
+from fsagent.agent.recovery import is_in_turn
 from fsagent.memory.recall import Recall
 from fsagent.memory.support import Source
 from fsagent.memory.workspace import Workspace
 from fsagent.models.thinking import strip_thinking
-from fsagent.tokens import estimate_text
+from fsagent.tokens import estimate_text, in_pieces
 from fsagent.workspace.records import Record
 from fsagent.workspace.references import citation_name
 from fsagent.workspace.view import NEWLINE_MARK
@@ -97,17 +96,7 @@ def material_since(workspace: Workspace, seq: int) -> Material:
 
 def pieces(lines: Sequence[Said], limit_tokens: int) -> Iterator[list[Said]]:
     """Yield the lines in pieces of at most `limit_tokens` each."""
-    piece: list[Said] = []
-    used = 0
-    for line in lines:
-        size = estimate_text(line.shown())
-        if piece and used + size > limit_tokens:
-            yield piece
-            piece, used = [], 0
-        piece.append(line)
-        used += size
-    if piece:
-        yield piece
+    return in_pieces(lines, lambda line: estimate_text(line.shown()), limit_tokens)
 
 
 _Found = tuple[str, int, Record]
@@ -160,13 +149,7 @@ def _before_open_turns(workspace: Workspace, records: list[_Found]) -> list[_Fou
             begun[record.turn] = found
         elif record.kind == "end":
             begun.pop(record.turn, None)
-    alive = [found[2].seq for found in begun.values() if _is_alive(workspace, found[2])]
+    alive = [
+        found[2].seq for found in begun.values() if is_in_turn(workspace, found[2].session or "")
+    ]
     return [found for found in records if found[2].seq < min(alive)] if alive else records
-
-
-def _is_alive(workspace: Workspace, begin: Record) -> bool:
-    try:
-        with workspace.tree.lock(session_lock(begin.session or ""), timeout_s=0):
-            return False
-    except WorkspaceLocked:
-        return True

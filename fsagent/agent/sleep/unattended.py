@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from fsagent.agent.recovery import session_lock
+from fsagent.agent.recovery import is_in_turn
 from fsagent.agent.sleep.cursor import read_cursor
 from fsagent.agent.sleep.report import SleepReport
 from fsagent.agent.sleep.sleep import sleep
-from fsagent.errors import WorkspaceLocked
 from fsagent.memory.workspace import Workspace
 
 _TAIL_LINES = 20
@@ -24,14 +23,6 @@ def sleep_if_idle(workspace: Workspace) -> SleepReport | None:
     quiet_s = (workspace.recall.now() - datetime.fromisoformat(last.ts)).total_seconds()
     if quiet_s < after_s or workspace.recall.last_seq() <= read_cursor(workspace).seq:
         return None
-    if any(_is_talking(workspace, record.session) for _, _, record in tail if record.session):
+    if any(is_in_turn(workspace, record.session) for _, _, record in tail if record.session):
         return None
     return sleep(workspace, idle=True)
-
-
-def _is_talking(workspace: Workspace, session: str) -> bool:
-    try:
-        with workspace.tree.lock(session_lock(session), timeout_s=0):
-            return False
-    except WorkspaceLocked:
-        return True
