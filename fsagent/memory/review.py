@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fsagent.errors import BadArguments, CorruptFile, WorkspaceError
 from fsagent.memory.edits import CoreEdit
 from fsagent.types import Clock
+from fsagent.workspace.derived import MAX_KEPT_BYTES
 from fsagent.workspace.tree import Tree
 
 FOLDER = "review"
@@ -116,7 +117,7 @@ class Review:
 
     def _load(self, name: str) -> Proposal:
         path = f".fsagent/{FOLDER}/{name}"
-        data = self._tree.state.read(f"{FOLDER}/{name}")
+        data = self._tree.state.read(f"{FOLDER}/{name}", limit=MAX_KEPT_BYTES)
         try:
             return _proposal(name.removesuffix(".json"), json.loads(data or b""))
         except (ValueError, KeyError, TypeError, BadArguments) as err:

@@ -17,6 +17,9 @@ from fsagent.workspace import durable, locks, openat
 
 FOLDER = ".fsagent"
 MAX_STATE_BYTES = 1 << 20
+MAX_KEPT_BYTES = 64 << 20
+"""How much is read of what is kept or grows: a proposal, a log."""
+
 _BUCKETS = 64
 _ONE_TIME = re.compile(r"(?:session-[\w-]+|[0-9a-f]{16})\.lock")
 """The files of locks for names that do not come again."""
@@ -77,14 +80,14 @@ class Derived:
             lock.close()
         return held
 
-    def read(self, name: str) -> bytes | None:
-        """Return a state file's bytes, None where there is none or it cannot be read."""
+    def read(self, name: str, *, limit: int = MAX_STATE_BYTES) -> bytes | None:
+        """Return a state file's first `limit` bytes, None where there is none or it cannot be read."""
         try:
             fd = openat.open_beneath(self._root_fd, f"{FOLDER}/{name}", os.O_RDONLY | os.O_NONBLOCK)
         except OSError:
             return None
         try:
-            return durable.read_all(fd, os.fstat(fd).st_size, MAX_STATE_BYTES)
+            return durable.read_all(fd, os.fstat(fd).st_size, limit)
         except OSError:
             return None
         finally:

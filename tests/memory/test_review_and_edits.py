@@ -126,3 +126,10 @@ def test_a_damaged_proposal_is_named_and_hides_no_other(workspace: Workspace) ->
         ".fsagent/review/0000-beef.json",
         ".fsagent/review/0000-dead.json",
     ]
+
+
+def test_a_proposal_of_two_megabytes_can_be_read_again(workspace: Workspace) -> None:
+    kept = workspace.review.keep(
+        "agent", [CoreEdit("add", "human", new="word " * 400_000)], ["big"]
+    )
+    assert workspace.review.get(kept.id) == kept

@@ -343,3 +343,12 @@ def test_a_chatting_model_is_told_once_what_to_reply(workspace: Workspace) -> No
     model = Scripted([reply("Sure!"), patch(edit("add", "Lives in Porto.", cite))])
     assert sleep(workspace, model).stop == "landed"
     assert "does not call memory_patch" in model.requests[1].messages[-1].content
+
+
+def test_a_log_of_many_sleeps_is_counted_to_its_end(workspace: Workspace) -> None:
+    old = {"day": "2026-01-01", "model": "m", "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    workspace.tree.state.append("sleep.jsonl", (json.dumps(old) + "\n").encode() * 20_000)
+    say(workspace, "I live in Porto.")
+    sleep(workspace, Scripted([replace(patch(), usage=Usage(120, 8))]))
+    rows = {row.day: row.prompt_tokens for row in usage_report(workspace)}
+    assert rows == {"2026-01-01": 20_000, DAY: 120}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent.agent.budget import Spent
 from fsagent.memory.workspace import Workspace
 from fsagent.types import Usage
+from fsagent.workspace.derived import MAX_KEPT_BYTES
 
 if TYPE_CHECKING:
     from fsagent.agent.sleep.report import SleepReport
@@ -42,7 +43,8 @@ def write_log(workspace: Workspace, report: SleepReport) -> None:
 
 def sleeps(workspace: Workspace, *, day: str = "") -> Iterator[dict[str, Any]]:
     """Yield the log's rows, those of one day where it is named; lines that cannot be read are left out."""
-    for line in (workspace.tree.state.read(LOG) or b"").split(b"\n"):
+    data = workspace.tree.state.read(LOG, limit=MAX_KEPT_BYTES) or b""
+    for line in data.split(b"\n"):
         try:
             row = json.loads(line)
         except ValueError:
